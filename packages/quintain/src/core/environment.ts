@@ -1,0 +1,425 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Clock } from './clock.ts'
+import type { Duration } from './duration.ts'
+import { QuintainError } from './errors.ts'
+import type { Content, Message, ToolMessage } from './message.ts'
+import type { Outcome } from './records.ts'
+import type { Rng } from './rng.ts'
+import { didYouMean } from './suggest.ts'
+import type { Tool } from './tool.ts'
+
+/** The contract version that this package speaks; `package.json` of an environment names it under `quintain.contract`. */
+export const contractVersion = 1
+
+/** One of the parties of a rollout; `agent` unless an environment says otherwise. */
+export type Seat = string
+
+/** Budgets. A field that is absent is no limit, but for the defaults of `tool` (60 s) and `grade` (120 s). */
+export interface Limits {
+  /** Model calls of a seat. */
+  turns?: number
+  /** Output tokens of a seat over all its calls. */
+  tokens?: number
+  /** US dollars of a seat. */
+  costUsd?: number
+  /** Agent time of an attempt: model and tools, without queueing and back-off. */
+  wall?: Duration
+  /** One tool call, or one step of the world. */
+  tool?: Duration
+  /** All grading of an attempt. */
+  grade?: Duration
+}
+
+/** A problem as an environment's author writes it. Fields that are not named here are refused. */
+export interface TaskInput<Data = unknown, Secret = unknown> {
+  /** Stable under edits of the rest. */
+  id: string
+  /** `test` when absent. */
+  split?: string
+  /** What the agent is told first: text of a user message, or messages. */
+  prompt?: string | readonly Message[]
+  /** The rest of the public part. */
+  data?: Data
+  /** Gold answers, hidden tests, the world's seed. Never reaches an agent, a model, a listing or a publishable record. */
+  secret?: Secret
+  limits?: Limits
+  tags?: readonly string[]
+  source?: string
+  licence?: string
+  canary?: string
+}
+
+/** A problem as worlds, rewards and oracles see it. */
+export interface Task<Data = unknown, Secret = unknown> extends TaskInput<Data, Secret> {
+  split: string
+  data: Data
+  secret: Secret
+}
+
+/** A problem as agents, models, harnesses and listings see it. */
+export type PublicTask<Data = unknown> = Omit<Task<Data>, 'secret'>
+
+/** Tasks that are made on demand. `rng` depends on the run's seed and the index alone. */
+export interface IndexedTasks<Data, Secret> {
+  readonly size: number
+  at(index: number, context: { rng: Rng }): TaskInput<Data, Secret> | Promise<TaskInput<Data, Secret>>
+}
+
+export type TaskSource<Data, Secret> =
+  | readonly TaskInput<Data, Secret>[]
+  | Iterable<TaskInput<Data, Secret>>
+  | AsyncIterable<TaskInput<Data, Secret>>
+  | IndexedTasks<Data, Secret>
+
+/** The environment's answer to a message: what is said next, whether the episode is over and why, a reward for the step, and whose turn it is. */
+export interface Turn {
+  content: Content
+  /** Reason of the end, such as `won`. The rollout's outcome becomes `env_done`. */
+  done?: string
+  reward?: number
+  /** The seat that reads `content`; the same seat when absent. */
+  next?: Seat
+}
+
+/**
+ * The state that an agent acts on. One fresh instance per attempt. Every method may be async; each runs under a
+ * deadline, and one that throws or hangs is a fault of the world, never a score.
+ */
+export interface World<State> {
+  /** First observation of a seat, called before its first turn. */
+  open?(seat: Seat): Content | undefined | Promise<Content | undefined>
+  /** The environment's turn after a message of a seat that called no tool. A world without it ends the rollout there. */
+  reply?(message: Content, seat: Seat): Turn | Promise<Turn>
+  tools?(seat: Seat): readonly Tool[] | Promise<readonly Tool[]>
+  /** Environment variables for an agent that brings its own tools: addresses of its API, its database. */
+  endpoints?(): Record<string, string> | Promise<Record<string, string>>
+  /** Settle and collect. The last touch of the live world; plain data that survives JSON. */
+  finish(): State | Promise<State>
+  /** A copy of the world at this moment, plain data; kept in the private records. */
+  snapshot?(): unknown
+  restore?(snapshot: unknown): void | Promise<void>
+  close?(): void | Promise<void>
+}
+
+export interface WorldContext<Options> {
+  options: Options
+  /** Seeded by the task: every attempt of a task gets the same sequence. */
+  rng: Rng
+  clock: Clock
+  /** Aborted when the attempt is over, for whatever the world started. */
+  signal: AbortSignal
+}
+
+/** A tool call that an agent made, with what came of it. */
+export interface CallView {
+  name: string
+  /** Parsed arguments; undefined when they could not be parsed. */
+  arguments: unknown
+  result: string
+  error?: string
+}
+
+/** What graders see of an attempt. Reasoning is left out unless asked for. */
+export interface Transcript {
+  /** Messages of the agent's seat, in order, without reasoning. */
+  readonly messages: readonly Message[]
+  /** Text of the agent's last message; empty when it said nothing. */
+  readonly answer: string
+  /** The reasoning that providers returned apart, one text per model call that had any. */
+  readonly reasoning: readonly string[]
+  readonly toolCalls: readonly CallView[]
+  readonly outcome: Outcome
+  /** The environment's reason for the end (`Turn.done`), or the harness's own word. */
+  readonly stop: string | undefined
+  /** Model calls of the agent's seat. */
+  readonly turns: number
+  /** Rewards that came with the environment's turns, in order. */
+  readonly turnRewards: readonly number[]
+  /** Messages of another seat. */
+  seat(name: Seat): readonly Message[]
+}
+
+const unscoredMarker = Symbol.for('quintain.unscored')
+
+/** "There is no number here, and this is why." Made by `unscored()`. */
+export interface Unscored {
+  readonly [unscoredMarker]: true
+  readonly reason: string
+}
+
+/**
+ * A reward that cannot be given. The reason is a short public code such as `not_attempted`; do not quote gold in it.
+ *
+ * @example rewards: { exact: ({ transcript }) => transcript.answer === '' ? unscored('no_answer') : 1 }
+ */
+export function unscored(reason: string): Unscored {
+  return { [unscoredMarker]: true, reason }
+}
+
+export function isUnscored(value: unknown): value is Unscored {
+  return typeof value === 'object' && value !== null && unscoredMarker in value
+}
+
+/** A reward with its evidence. `explain` may quote gold: it is kept in the private records. */
+export interface Graded {
+  value: number | readonly number[]
+  /** How many checks the grader was to run, and how many it ran. Fewer run than expected is a grader fault. */
+  checks?: { expected: number; run: number }
+  explain?: unknown
+}
+
+/** A number, numbers per step (their sum counts), a graded value, or `unscored(reason)`. */
+export type RewardValue = number | readonly number[] | Graded | Unscored
+
+export interface RewardContext<Options, Data, Secret, State> {
+  task: Task<Data, Secret>
+  transcript: Transcript
+  /** What `finish()` returned. */
+  state: State
+  options: Options
+  /** Aborted at the end of the grading budget. */
+  signal: AbortSignal
+}
+
+export type RewardFunction<Options, Data, Secret, State> = (
+  context: RewardContext<Options, Data, Secret, State>,
+) => RewardValue | Promise<RewardValue>
+
+/** A reward function, of weight 1 unless said otherwise. */
+export type Reward<Options, Data, Secret, State> =
+  | RewardFunction<Options, Data, Secret, State>
+  | { weight: number; reward: RewardFunction<Options, Data, Secret, State> }
+
+export interface GroupMember<Data, Secret, State> {
+  /** Attempt id: the key of what a group reward returns. */
+  id: string
+  task: Task<Data, Secret>
+  transcript: Transcript
+  state: State
+  /** The member's own rewards by name. */
+  rewards: Readonly<Record<string, number | null>>
+}
+
+/** A reward that needs all members of a group. Returns a value for each member, by id; a missing one is a grader fault. */
+export interface GroupReward<Options, Data, Secret, State> {
+  weight?: number
+  /** Fewest members that make a group; 2 when absent. A smaller group is unscored with `group_too_small`. */
+  atLeast?: number
+  reward(context: {
+    members: readonly GroupMember<Data, Secret, State>[]
+    options: Options
+    signal: AbortSignal
+  }): Record<string, number | Unscored> | Promise<Record<string, number | Unscored>>
+}
+
+/** What a scripted policy does: says a text, calls tools, or both. */
+export type Action =
+  | string
+  | ScriptedCall
+  | readonly ScriptedCall[]
+  | { text: string; calls?: readonly ScriptedCall[] }
+export interface ScriptedCall {
+  tool: string
+  arguments?: Record<string, unknown>
+}
+
+/** What a scripted policy sees after an action, and before its first one. */
+export interface Observation {
+  /** Text of the new messages that are not its own, joined by line breaks. */
+  text: string
+  /** The whole conversation so far. */
+  messages: readonly Message[]
+  /** Results of the calls of its last action, in order. */
+  results: readonly ToolMessage[]
+}
+
+/** A scripted policy. It ends the rollout's seat by returning; a returned text is said first. */
+export type Script =
+  | Generator<Action, Action | void, Observation>
+  | AsyncGenerator<Action, Action | void, Observation>
+
+export interface ScriptContext<Options, SeenTask> {
+  task: SeenTask
+  options: Options
+  rng: Rng
+  /** What the policy sees before its first action. */
+  observation: Observation
+  /** Names and parameters of the tools on offer. */
+  tools: readonly { name: string; parameters: Record<string, unknown> }[]
+}
+
+export interface SeatDefinition<Options, Data, Secret> {
+  system?: string | ((context: { task: Task<Data, Secret>; options: Options }) => string)
+  /** Who plays this seat when nobody else is named: a script that knows the secret, such as a simulated user. */
+  play?: (context: ScriptContext<Options, Task<Data, Secret>>) => Script
+}
+
+/** What the process of an environment may touch beside its own files. Everything is off unless it is declared here. */
+export interface Permissions {
+  /** Files and folders to read. */
+  read?: readonly string[]
+  /** Files and folders to write. */
+  write?: readonly string[]
+  network?: boolean
+  subprocess?: boolean
+  addons?: boolean
+}
+
+/** What an environment asks of a harness or a door. */
+export type Need = 'turns' | 'tools' | 'seats' | 'images' | 'groupRewards' | 'sandbox'
+
+/** The definition of an environment; see `environment()`. */
+export interface Definition<
+  OptionsSchema extends StandardSchemaV1,
+  Data,
+  Secret,
+  State,
+  Rewards extends string,
+  Metrics extends string,
+> {
+  /** A schema of the options, with their defaults. Any Standard Schema. */
+  options?: OptionsSchema
+  /** The system message of the agent's seat. It belongs to the environment, so every door carries it. */
+  system?: string | ((context: { options: StandardSchemaV1.InferOutput<OptionsSchema> }) => string)
+  tasks:
+    | TaskSource<Data, Secret>
+    | ((context: {
+        options: StandardSchemaV1.InferOutput<OptionsSchema>
+      }) => TaskSource<Data, Secret> | Promise<TaskSource<Data, Secret>>)
+  limits?: Limits | ((context: { options: StandardSchemaV1.InferOutput<OptionsSchema> }) => Limits)
+  /** What it asks of harnesses and doors. When absent, the first task's world is opened once and looked at. */
+  needs?: readonly Need[]
+  permissions?:
+    | Permissions
+    | ((context: { options: StandardSchemaV1.InferOutput<OptionsSchema> }) => Permissions)
+  /** Seats beside `agent`. */
+  seats?: Record<Seat, SeatDefinition<StandardSchemaV1.InferOutput<OptionsSchema>, Data, Secret>>
+  /** The seat that moves first; `agent` when absent. */
+  first?: Seat
+  /** A fresh world for an attempt. An environment without one asks a single question and its state is null. */
+  world?: (
+    task: Task<Data, Secret>,
+    context: WorldContext<StandardSchemaV1.InferOutput<OptionsSchema>>,
+  ) => World<State> | Promise<World<State>>
+  rewards: {
+    [Name in Rewards]: Reward<StandardSchemaV1.InferOutput<OptionsSchema>, Data, Secret, State>
+  }
+  groupRewards?: Record<string, GroupReward<StandardSchemaV1.InferOutput<OptionsSchema>, Data, Secret, State>>
+  metrics?: {
+    [Name in Metrics]: (
+      context: RewardContext<StandardSchemaV1.InferOutput<OptionsSchema>, Data, Secret, State>,
+    ) => number | null | Promise<number | null>
+  }
+  /** Whether the rollout counts as solved, apart from shaping. Needs every reward; null when one is null. */
+  success?: (context: {
+    rewards: Readonly<Record<Rewards, number>>
+    metrics: Readonly<Record<Metrics, number | null>>
+    state: State
+  }) => boolean
+  /** Solves a task given its secret. */
+  oracle?: (context: ScriptContext<StandardSchemaV1.InferOutput<OptionsSchema>, Task<Data, Secret>>) => Script
+  /** Named policies that see what an agent sees. `random` is the one that makes legal moves at random. */
+  policies?: Record<
+    string,
+    (context: ScriptContext<StandardSchemaV1.InferOutput<OptionsSchema>, PublicTask<Data>>) => Script
+  >
+}
+
+/** A definition with its types forgotten, as the engine uses it. */
+export type ErasedDefinition = Definition<StandardSchemaV1, unknown, unknown, unknown, string, string>
+
+const environmentMarker = Symbol.for('quintain.environment')
+
+/** An environment, as a package exports it by default. */
+export interface Environment<Options = unknown, Data = unknown, Secret = unknown, State = unknown> {
+  readonly [environmentMarker]: typeof contractVersion
+  readonly definition: ErasedDefinition
+  /** For inference only; never set. */
+  readonly types?: { options: Options; data: Data; secret: Secret; state: State }
+}
+
+const definitionKeys = [
+  'options',
+  'system',
+  'tasks',
+  'limits',
+  'needs',
+  'permissions',
+  'seats',
+  'first',
+  'world',
+  'rewards',
+  'groupRewards',
+  'metrics',
+  'success',
+  'oracle',
+  'policies',
+] as const satisfies readonly (keyof ErasedDefinition)[]
+
+/**
+ * Defines an environment: tasks, the world, and the rewards that judge what was left behind.
+ * Types flow: `task.secret`, `options` and `state` are known in every reward without annotation.
+ *
+ * Throws `definition_invalid` for unknown fields and missing parts.
+ *
+ * @example
+ * export default environment({
+ *   tasks: [{ id: 'sum', prompt: '2 + 2 = ?', secret: { answer: '4' } }],
+ *   rewards: { exact: ({ task, transcript }) => Number(transcript.answer.trim() === task.secret.answer) },
+ *   success: ({ rewards }) => rewards.exact === 1,
+ *   *oracle({ task }) { yield task.secret.answer },
+ * })
+ */
+export function environment<
+  Data,
+  Secret,
+  State,
+  Rewards extends string,
+  Metrics extends string = never,
+  OptionsSchema extends StandardSchemaV1 = StandardSchemaV1<unknown, Record<string, never>>,
+>(
+  definition: Definition<OptionsSchema, Data, Secret, State, Rewards, Metrics>,
+): Environment<StandardSchemaV1.InferOutput<OptionsSchema>, Data, Secret, State> {
+  for (const key of Object.keys(definition)) {
+    if (!(definitionKeys as readonly string[]).includes(key)) {
+      throw new QuintainError(
+        'definition_invalid',
+        `environment(): unknown field "${key}"${didYouMean(key, definitionKeys)}`,
+        { facts: { field: key } },
+      )
+    }
+  }
+  const complain = (what: string): never => {
+    throw new QuintainError('definition_invalid', `environment(): ${what}`)
+  }
+  if (definition.tasks === undefined)
+    complain('"tasks" is missing; give an array, an iterable or { size, at }.')
+  const rewards = Object.entries<unknown>(definition.rewards ?? {})
+  if (rewards.length === 0)
+    complain('"rewards" is missing or empty; a run without a reward measures nothing.')
+  for (const [name, reward] of rewards) {
+    const entry = reward as { weight?: unknown; reward?: unknown }
+    const wellFormed =
+      typeof reward === 'function' ||
+      (typeof entry === 'object' && typeof entry?.reward === 'function' && Number.isFinite(entry.weight))
+    if (!wellFormed) complain(`reward "${name}" is neither a function nor { weight, reward }.`)
+  }
+  for (const name of Object.keys(definition.groupRewards ?? {})) {
+    if (rewards.some(([other]) => other === name)) complain(`"${name}" names a reward and a group reward.`)
+  }
+  // The one place where the types are forgotten: the engine handles environments of any options and state.
+  return {
+    [environmentMarker]: contractVersion,
+    definition: definition as unknown as ErasedDefinition,
+  }
+}
+
+/** True for the result of `environment()` of any copy of this package. */
+export function isEnvironment(value: unknown): value is Environment {
+  return typeof value === 'object' && value !== null && environmentMarker in value
+}
+
+/** Contract version of an environment. */
+export function contractOf(env: Environment): number {
+  return env[environmentMarker]
+}

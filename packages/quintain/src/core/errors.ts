@@ -1,0 +1,72 @@
+/** Every `code` a public function of Quintain may throw, with the room that throws it. */
+export type ErrorCode =
+  | 'options_invalid'
+  | 'definition_invalid'
+  | 'task_invalid'
+  | 'tasks_invalid'
+  | 'duplicate_task_id'
+  | 'no_tasks'
+  | 'unknown_task'
+  | 'schema_unsupported'
+  | 'environment_not_found'
+  | 'environment_load_failed'
+  | 'contract_unsupported'
+  | 'needs_unmet'
+  | 'policy_unknown'
+  | 'policy_invalid'
+  | 'limits_invalid'
+  | 'run_exists'
+  | 'run_not_found'
+  | 'run_locked'
+  | 'run_too_new'
+  | 'run_corrupt'
+  | 'run_mismatch'
+  | 'disk_full'
+  | 'journal_io'
+  | 'worker_start_failed'
+  | 'provider_unconfigured'
+  | 'spend_cap'
+  | 'usage'
+  | 'internal'
+
+const marker = Symbol.for('quintain.error')
+
+/**
+ * The one error class that public functions throw. `code` is stable; `facts` are the values the message was
+ * built from; the message says what happened and what to do next.
+ *
+ * What a model can get wrong is never an error: it is a value (see `tool-call.ts`).
+ */
+export class QuintainError extends Error {
+  override readonly name = 'QuintainError'
+  readonly code: ErrorCode
+  readonly facts: Readonly<Record<string, unknown>>
+  readonly [marker] = true
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; facts?: Record<string, unknown> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.facts = options.facts ?? {}
+  }
+
+  /** True for a `QuintainError` of any copy of this package in the process. */
+  static isInstance(value: unknown): value is QuintainError {
+    return typeof value === 'object' && value !== null && marker in value
+  }
+}
+
+/** The message of anything that was thrown, on one line, at most `limit` characters. */
+export function messageOf(thrown: unknown, limit = 500): string {
+  let text: string
+  try {
+    text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
+  } catch {
+    text = 'a value that cannot be printed was thrown'
+  }
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line
+}

@@ -1,0 +1,112 @@
+import type { AssistantMessage, Message } from './message.ts'
+import type { Fault, Finish, RetryEntry, Usage } from './records.ts'
+import type { JsonSchema } from './standard-schema.ts'
+
+/** Sampling settings. What is not set is not sent; `extra` is merged into the request body as it is. */
+export interface Sampling {
+  temperature?: number
+  topP?: number
+  /** Most tokens of one reply, reasoning included. */
+  maxTokens?: number
+  stop?: string[]
+  seed?: number
+  /** `low | medium | high`, where a provider has it. */
+  reasoningEffort?: string
+  /** Ask for the log-probability of each sampled token. */
+  logprobs?: boolean
+  extra?: Record<string, unknown>
+}
+
+/** A tool as a model is told of it. */
+export interface ToolSpec {
+  name: string
+  description: string
+  parameters: JsonSchema
+}
+
+export interface ModelRequest {
+  messages: readonly Message[]
+  tools?: readonly ToolSpec[]
+  sampling?: Sampling
+}
+
+/** Ids and log-probabilities exactly as the server sampled them. `outputIds` and `logprobs` have one length when both are given. */
+export interface TokenData {
+  promptIds?: Int32Array
+  outputIds?: Int32Array
+  logprobs?: Float32Array
+}
+
+/** What one model call gave. Malformed output is described by `flags`, never thrown. */
+export interface ModelResponse {
+  message: AssistantMessage
+  finish: Finish
+  /** The provider's own word for the finish, if it had one. */
+  finishRaw?: string
+  usage?: Usage
+  /** US dollars; null when the price of this model is not known. */
+  costUsd?: number | null
+  tokens?: TokenData
+  /** The model the provider says answered. */
+  model?: string
+  responseId?: string
+  /** Version of the weights, where a server tells it. */
+  policyVersion?: string
+  timing?: { firstByteMs?: number; totalMs: number; waitMs: number }
+  retries?: RetryEntry[]
+  /** Oddities of the reply worth counting, such as `tool_call_in_reasoning`. */
+  flags?: string[]
+  /** True when a scripted policy has nothing more to do: the harness ends as `completed`. */
+  ended?: boolean
+}
+
+/**
+ * Anything that answers a model request: an endpoint, a script, a recording.
+ *
+ * `generate` resolves with what came back, however odd, and throws only a `ModelFault`.
+ */
+export interface Model {
+  /** Identity for records and reports, such as `openai-compatible:gpt-4o` or `script:oracle`. */
+  readonly id: string
+  generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse>
+  close?(): Promise<void> | void
+}
+
+export interface ModelContext {
+  signal: AbortSignal
+  /** Which attempt and seat asks; for logs and recorded policies. */
+  attempt?: string
+  task?: string
+  repeat?: number
+  seat?: string
+}
+
+/** A model call that gave no answer: a fault of the provider, or a fact the agent's outcome must carry. */
+export class ModelFault extends Error {
+  override readonly name = 'ModelFault'
+  readonly fault: Fault
+  /** Set when the failure is the agent's own outcome: its history no longer fits, or the provider refused the content. */
+  readonly outcome: 'context_overflow' | 'refused' | undefined
+  readonly status: number | undefined
+  /** Wait that the server asked for, in milliseconds. */
+  readonly retryAfterMs: number | undefined
+  readonly retries: RetryEntry[]
+
+  constructor(
+    fault: Fault,
+    options: {
+      outcome?: 'context_overflow' | 'refused' | undefined
+      status?: number | undefined
+      retryAfterMs?: number | undefined
+      retries?: RetryEntry[]
+      cause?: unknown
+    } = {},
+  ) {
+    super(fault.message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.fault = fault
+    this.outcome = options.outcome
+    this.status = options.status
+    this.retryAfterMs = options.retryAfterMs
+    this.retries = options.retries ?? []
+  }
+}

@@ -1,0 +1,417 @@
+import { z } from 'zod'
+import { message } from './message.ts'
+
+/**
+ * The records of a run. These schemas are the source: the types are inferred from them, and `schemas/*.json` is
+ * printed from them. A version only grows: new fields are optional, none is removed or given another meaning.
+ */
+
+export const outcomes = [
+  'completed',
+  'env_done',
+  'turn_limit',
+  'token_limit',
+  'cost_limit',
+  'wall_limit',
+  'context_overflow',
+  'truncated',
+  'refused',
+  'escalated',
+  'agent_error',
+  'cancelled',
+] as const
+/** How the agent ended. All but `cancelled` are graded on what was left behind. */
+export const outcome = z.enum(outcomes)
+export type Outcome = z.infer<typeof outcome>
+
+export const faultOwners = [
+  'provider',
+  'gateway',
+  'sandbox',
+  'world',
+  'grader',
+  'judge',
+  'simulator',
+  'platform',
+] as const
+export const faultOwner = z.enum(faultOwners)
+export type FaultOwner = z.infer<typeof faultOwner>
+
+/** Something that is nobody's score: whose it is, where it happened, and whether another try may help. */
+export const fault = z.object({
+  owner: faultOwner,
+  /** The step in which it happened: `task`, `open`, `reply`, `tool`, `tools`, `model`, `finish`, `close`, `grade`, `group`, `worker`. */
+  stage: z.string(),
+  /** Stable machine-readable cause, such as `timeout`, `threw`, `rate_limited`, `reward_not_a_number`. */
+  code: z.string(),
+  /** One line for people, free of secrets. */
+  message: z.string(),
+  retryable: z.boolean(),
+})
+export type Fault = z.infer<typeof fault>
+
+export const finish = z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'refusal', 'other'])
+export type Finish = z.infer<typeof finish>
+
+/** Tokens of calls, each counted once: `fresh + cacheRead + cacheWrite` is all input, `reasoning` is a part of `output`. */
+export const usage = z.object({
+  fresh: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+  output: z.number(),
+  reasoning: z.number().optional(),
+})
+export type Usage = z.infer<typeof usage>
+
+/** One failed try of a model call. */
+export const retryEntry = z.object({
+  code: z.string(),
+  status: z.number().optional(),
+  /** Milliseconds spent on the failed try, and waited after it. */
+  tookMs: z.number(),
+  waitedMs: z.number(),
+})
+export type RetryEntry = z.infer<typeof retryEntry>
+
+export const limits = z.object({
+  /** Model calls of a seat. */
+  turns: z.number().optional(),
+  /** Output tokens of a seat, all calls together. */
+  tokens: z.number().optional(),
+  /** US dollars of a seat. */
+  costUsd: z.number().optional(),
+  /** Milliseconds of agent time: model and tool time, not queueing or back-off. */
+  wallMs: z.number().optional(),
+  /** Milliseconds of one tool call or environment turn. */
+  toolMs: z.number().optional(),
+  /** Milliseconds of grading, all rewards together. */
+  gradeMs: z.number().optional(),
+})
+export type ResolvedLimits = z.infer<typeof limits>
+
+const base = <const Name extends string>(name: Name) => ({ schema: z.literal(name), v: z.literal(1) })
+
+/** One planned rollout. Its id is `<task>#<repeat>`, so that a plan made again names the same orders. */
+export const orderRecord = z.object({
+  ...base('quintain.order'),
+  id: z.string(),
+  task: z.string(),
+  /** Position of the task in its taskset, for quick access; the id is what counts. */
+  index: z.number(),
+  split: z.string(),
+  repeat: z.number(),
+  /** All repeats of a task in a run are one group. */
+  group: z.string(),
+  /** Seed of the policy's sampling in this rollout. */
+  seed: z.number(),
+  /** Digest of the task's public part. */
+  taskDigest: z.string(),
+  tags: z.array(z.string()).optional(),
+})
+export type OrderRecord = z.infer<typeof orderRecord>
+
+/** Where a part of an attempt lies: byte offset, byte length, CRC-32. */
+export const extent = z.tuple([z.number(), z.number(), z.number()])
+export type Extent = z.infer<typeof extent>
+
+export const verdictSummary = z.object({
+  reward: z.number().nullable(),
+  success: z.boolean().nullable(),
+  rewards: z.record(z.string(), z.number().nullable()),
+  metrics: z.record(z.string(), z.number().nullable()),
+  /** Why there is no reward, when the graders ran and declined. */
+  unscored: z.object({ component: z.string(), reason: z.string() }).optional(),
+  /** Set while group rewards are still to come. */
+  pending: z.literal('group').optional(),
+})
+export type VerdictSummary = z.infer<typeof verdictSummary>
+
+/** The line of `attempts.jsonl`: all that a report needs of an attempt, and where its parts lie. */
+export const attemptRecord = z.object({
+  ...base('quintain.attempt'),
+  id: z.string(),
+  order: z.string(),
+  task: z.string(),
+  repeat: z.number(),
+  /** 1 for the first try of the order. */
+  try: z.number(),
+  /** True when the engine will not try this order again. */
+  final: z.boolean(),
+  start: z.string(),
+  end: z.string(),
+  outcome: outcome.nullable(),
+  /** A harness's own word for the end, such as `too_many_tool_errors`. */
+  stop: z.string().optional(),
+  fault: fault.nullable(),
+  verdict: verdictSummary.nullable(),
+  usage: z.object({ agent: usage, simulator: usage.optional(), judge: usage.optional() }),
+  /** US dollars by ledger; null is unknown, never zero. */
+  costUsd: z.object({
+    agent: z.number().nullable(),
+    simulator: z.number().nullable().optional(),
+    judge: z.number().nullable().optional(),
+  }),
+  counts: z.object({
+    turns: z.number(),
+    toolCalls: z.number(),
+    /** In-band tool errors by code. */
+    toolErrors: z.record(z.string(), z.number()).optional(),
+    modelRetries: z.number(),
+    flags: z.record(z.string(), z.number()).optional(),
+  }),
+  timing: z.object({
+    /** Start to end of the attempt. */
+    wallMs: z.number(),
+    /** The agent's own clock: wall time less queueing and back-off. */
+    agentMs: z.number(),
+    modelMs: z.number(),
+    waitMs: z.number(),
+    gradeMs: z.number(),
+  }),
+  parts: z.object({
+    trajectory: extent,
+    verdict: extent.optional(),
+    private: extent.optional(),
+    tokens: extent.optional(),
+  }),
+})
+export type AttemptRecord = z.infer<typeof attemptRecord>
+
+/** A span of sampled output and the version of the weights that sampled it. */
+export const policySpan = z.object({ start: z.number(), end: z.number(), version: z.string() })
+
+/** Token arrays of a call, as element ranges inside the attempt's chunk of `tokens.bin`. */
+export const tokenRefs = z.object({
+  /** Prompt ids as a delta: the first `keep` prompt ids of call `base`, then the ids at `ids`. Int32, `[byte offset, count]`. */
+  prompt: z
+    .object({
+      base: z.number().nullable(),
+      keep: z.number(),
+      ids: z.tuple([z.number(), z.number()]),
+    })
+    .optional(),
+  /** Int32, `[byte offset, count]`. */
+  output: z.tuple([z.number(), z.number()]).optional(),
+  /** Float32, `[byte offset, count]`. */
+  logprobs: z.tuple([z.number(), z.number()]).optional(),
+})
+export type TokenRefs = z.infer<typeof tokenRefs>
+
+export const callRecord = z.object({
+  seat: z.string(),
+  /** Node that ends the prompt, and the node that the call made; -1 is none. */
+  prompt: z.number(),
+  output: z.number(),
+  model: z.string(),
+  /** Sampling settings as sent. */
+  sampling: z.record(z.string(), z.unknown()).optional(),
+  finish: finish.optional(),
+  finishRaw: z.string().optional(),
+  responseId: z.string().optional(),
+  usage: usage.optional(),
+  costUsd: z.number().nullable().optional(),
+  /** Milliseconds from the attempt's start. */
+  atMs: z.number(),
+  latencyMs: z.number(),
+  firstByteMs: z.number().optional(),
+  waitMs: z.number(),
+  retries: z.array(retryEntry).optional(),
+  flags: z.array(z.string()).optional(),
+  policySpans: z.array(policySpan).optional(),
+  tokens: tokenRefs.optional(),
+  fault: fault.optional(),
+})
+export type CallRecord = z.infer<typeof callRecord>
+
+/** A message in the graph, stored once. `parent` is an earlier node, or -1 for the root of a branch. */
+export const messageNode = z.object({
+  parent: z.number(),
+  seat: z.string(),
+  message,
+  /** True when a model produced it; the role cannot tell. */
+  sampled: z.boolean(),
+  /** Reward that the environment gave with this turn. */
+  reward: z.number().optional(),
+})
+export type MessageNode = z.infer<typeof messageNode>
+
+export const seatRecord = z.object({
+  policy: z.string(),
+  harness: z.string(),
+  tools: z
+    .array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        parameters: z.record(z.string(), z.unknown()),
+      }),
+    )
+    .optional(),
+})
+
+export const trajectoryRecord = z.object({
+  ...base('quintain.trajectory'),
+  attempt: z.string(),
+  order: z.string(),
+  task: z.string(),
+  seats: z.record(z.string(), seatRecord),
+  nodes: z.array(messageNode),
+  calls: z.array(callRecord),
+})
+export type TrajectoryRecord = z.infer<typeof trajectoryRecord>
+
+export const componentRecord = z.object({
+  kind: z.enum(['reward', 'metric', 'group']),
+  value: z.number().nullable(),
+  weight: z.number(),
+  /** Per-step values when the reward gave them; `value` is their sum. */
+  steps: z.array(z.number()).optional(),
+  /** A reason free of secrets: for `unscored`, why. */
+  reason: z.string().optional(),
+  checks: z.object({ expected: z.number(), run: z.number() }).optional(),
+  ms: z.number().optional(),
+})
+export type ComponentRecord = z.infer<typeof componentRecord>
+
+/** A verdict on an attempt by one rubric. Another rubric, or the group's rewards, add a later one; none is overwritten. */
+export const verdictRecord = z.object({
+  ...base('quintain.verdict'),
+  attempt: z.string(),
+  order: z.string(),
+  rubric: z.string(),
+  at: z.string(),
+  reward: z.number().nullable(),
+  success: z.boolean().nullable(),
+  components: z.record(z.string(), componentRecord),
+  unscored: z.object({ component: z.string(), reason: z.string() }).optional(),
+  pending: z.literal('group').optional(),
+})
+export type VerdictRecord = z.infer<typeof verdictRecord>
+
+/** The summary of a later verdict, appended to `attempts.jsonl`. */
+export const verdictLine = z.object({
+  ...base('quintain.verdict-summary'),
+  attempt: z.string(),
+  order: z.string(),
+  verdict: verdictSummary,
+  /** A fault of the group's grader, when it gave none. */
+  fault: fault.nullable().optional(),
+  part: extent.optional(),
+})
+export type VerdictLine = z.infer<typeof verdictLine>
+
+/** Says that an earlier attempt line no longer has its parts on disk and does not count. */
+export const voidLine = z.object({
+  ...base('quintain.void'),
+  attempt: z.string(),
+  order: z.string(),
+  reason: z.string(),
+})
+export type VoidLine = z.infer<typeof voidLine>
+
+/** What is never published: the secret, the final state, evidence that may quote gold, whole error texts. */
+export const privateRecord = z.object({
+  ...base('quintain.private'),
+  attempt: z.string(),
+  order: z.string(),
+  task: z.string(),
+  secret: z.unknown().optional(),
+  /** Digest of the whole task, secret included. Low-entropy secrets can be guessed from it, so it stays here. */
+  fullTaskDigest: z.string().optional(),
+  state: z.unknown().optional(),
+  evidence: z.record(z.string(), z.unknown()).optional(),
+  errors: z.array(z.object({ stage: z.string(), text: z.string() })).optional(),
+})
+export type PrivateRecord = z.infer<typeof privateRecord>
+
+/** Labels, reference log-probabilities or notes that somebody added to an attempt later. */
+export const annotationRecord = z.object({
+  ...base('quintain.annotation'),
+  attempt: z.string(),
+  kind: z.string(),
+  by: z.string(),
+  at: z.string(),
+  value: z.unknown(),
+})
+export type AnnotationRecord = z.infer<typeof annotationRecord>
+
+/** What was asked for: which tasks, how many times each. */
+export const requestRecord = z.object({
+  ...base('quintain.request'),
+  split: z.string().optional(),
+  tasks: z.array(z.string()).optional(),
+  limit: z.number().optional(),
+  repeats: z.number(),
+})
+export type RequestRecord = z.infer<typeof requestRecord>
+
+/** `run.json`: what the run is, written once before anything is ordered. */
+export const manifestRecord = z.object({
+  ...base('quintain.run'),
+  id: z.string(),
+  created: z.string(),
+  quintain: z.string(),
+  node: z.string(),
+  environment: z.object({
+    name: z.string(),
+    version: z.string(),
+    contract: z.number(),
+    digest: z.string(),
+    /** How to load it again: a package name or a path relative to the run folder's working directory. */
+    reference: z.string(),
+    options: z.record(z.string(), z.unknown()),
+    rewards: z.record(z.string(), z.object({ kind: z.enum(['reward', 'group']), weight: z.number() })),
+    metrics: z.array(z.string()),
+    success: z.boolean(),
+  }),
+  rubric: z.string(),
+  /** Who plays each seat. */
+  seats: z.record(
+    z.string(),
+    z.object({
+      policy: z.string(),
+      harness: z.string(),
+      sampling: z.record(z.string(), z.unknown()).optional(),
+    }),
+  ),
+  seed: z.string(),
+  limits,
+  isolation: z.enum(['worker', 'inline']),
+  maxTries: z.number(),
+  request: requestRecord,
+})
+export type ManifestRecord = z.infer<typeof manifestRecord>
+
+/** Every published record schema by file name. */
+export const recordSchemas = {
+  run: manifestRecord,
+  request: requestRecord,
+  order: orderRecord,
+  attempt: attemptRecord,
+  'verdict-summary': verdictLine,
+  void: voidLine,
+  trajectory: trajectoryRecord,
+  verdict: verdictRecord,
+  private: privateRecord,
+  annotation: annotationRecord,
+} as const
+
+/** No tokens. */
+export const noUsage: Usage = { fresh: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
+
+/** The sum of two usages. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const reasoning = (a.reasoning ?? 0) + (b.reasoning ?? 0)
+  return {
+    fresh: a.fresh + b.fresh,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    output: a.output + b.output,
+    ...(a.reasoning === undefined && b.reasoning === undefined ? {} : { reasoning }),
+  }
+}
+
+/** The sum of two prices; unknown plus anything is unknown. */
+export function addCost(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b
+}

@@ -1,0 +1,83 @@
+/** A seeded source of randomness. Equal seeds give equal sequences on every machine and version. */
+export interface Rng {
+  /** Uniform in [0, 1), 32 bits of precision. */
+  next(): number
+  /** Uniform integer in [0, bound). */
+  int(bound: number): number
+  /** One element, uniformly. Throws a RangeError on an empty list. */
+  pick<T>(items: readonly T[]): T
+  /** A shuffled copy (Fisher-Yates). */
+  shuffle<T>(items: readonly T[]): T[]
+  /** An independent generator named by `label`; drawing from it does not move this one. */
+  fork(label: string | number): Rng
+}
+
+/** xmur3: mixes text into 32-bit words that seed `sfc32`. */
+function mix(text: string): () => number {
+  let h = 1779033703 ^ text.length
+  for (let i = 0; i < text.length; i++) {
+    h = Math.imul(h ^ text.charCodeAt(i), 3432918353)
+    h = (h << 13) | (h >>> 19)
+  }
+  return () => {
+    h = Math.imul(h ^ (h >>> 16), 2246822507)
+    h = Math.imul(h ^ (h >>> 13), 3266489909)
+    h ^= h >>> 16
+    return h >>> 0
+  }
+}
+
+/**
+ * A generator seeded by text or a number (sfc32, Chris Doty-Humphrey's small fast counter generator).
+ *
+ * @example
+ * const rng = createRng('task-7')
+ * rng.pick(['a', 'b', 'c'])
+ */
+export function createRng(seed: string | number): Rng {
+  const root = String(seed)
+  const word = mix(root)
+  let a = word()
+  let b = word()
+  let c = word()
+  let counter = word()
+  const bits = (): number => {
+    const t = (((a + b) | 0) + counter) | 0
+    counter = (counter + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = (c << 21) | (c >>> 11)
+    c = (c + t) | 0
+    return t >>> 0
+  }
+  for (let i = 0; i < 12; i++) bits()
+
+  const rng: Rng = {
+    next: () => bits() / 4294967296,
+    int(bound) {
+      if (!Number.isInteger(bound) || bound <= 0 || bound > 4294967296) {
+        throw new RangeError(`int(bound) needs an integer from 1 to 2^32, got ${bound}`)
+      }
+      const limit = 4294967296 - (4294967296 % bound)
+      let value = bits()
+      while (value >= limit) value = bits()
+      return value % bound
+    },
+    pick(items) {
+      if (items.length === 0) throw new RangeError('pick() of an empty list')
+      return items[rng.int(items.length)]!
+    },
+    shuffle(items) {
+      const copy = items.slice()
+      for (let i = copy.length - 1; i > 0; i--) {
+        const j = rng.int(i + 1)
+        const held = copy[i]!
+        copy[i] = copy[j]!
+        copy[j] = held
+      }
+      return copy
+    },
+    fork: (label) => createRng(`${root}/${label}`),
+  }
+  return rng
+}
