@@ -79,6 +79,8 @@ export interface ModelContext {
   task?: string
   repeat?: number
   seat?: string
+  /** Told `true` when the call starts to queue or back off and `false` when it goes on: an agent's clock stands still between. */
+  onWait?: (waiting: boolean) => void
 }
 
 /** A model call that gave no answer: a fault of the provider, or a fact the agent's outcome must carry. */

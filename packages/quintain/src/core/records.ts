@@ -95,6 +95,8 @@ const base = <const Name extends string>(name: Name) => ({ schema: z.literal(nam
 export const orderRecord = z.object({
   ...base('quintain.order'),
   id: z.string(),
+  /** Position in the run's plan, from 0. */
+  seq: z.number(),
   task: z.string(),
   /** Position of the task in its taskset, for quick access; the id is what counts. */
   index: z.number(),
@@ -104,7 +106,7 @@ export const orderRecord = z.object({
   group: z.string(),
   /** Seed of the policy's sampling in this rollout. */
   seed: z.number(),
-  /** Digest of the task's public part. */
+  /** Digest of the task's public part (32 hex digits). A digest that covered the secret could be guessed back from it. */
   taskDigest: z.string(),
   tags: z.array(z.string()).optional(),
 })
@@ -131,6 +133,8 @@ export const attemptRecord = z.object({
   ...base('quintain.attempt'),
   id: z.string(),
   order: z.string(),
+  /** Position of the order in the plan. */
+  seq: z.number(),
   task: z.string(),
   repeat: z.number(),
   /** 1 for the first try of the order. */
@@ -293,7 +297,8 @@ export const verdictLine = z.object({
   ...base('quintain.verdict-summary'),
   attempt: z.string(),
   order: z.string(),
-  verdict: verdictSummary,
+  seq: z.number(),
+  verdict: verdictSummary.nullable(),
   /** A fault of the group's grader, when it gave none. */
   fault: fault.nullable().optional(),
   part: extent.optional(),
@@ -305,6 +310,7 @@ export const voidLine = z.object({
   ...base('quintain.void'),
   attempt: z.string(),
   order: z.string(),
+  seq: z.number(),
   reason: z.string(),
 })
 export type VoidLine = z.infer<typeof voidLine>
