@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'tasks_invalid'
   | 'duplicate_task_id'
   | 'no_tasks'
+  | 'not_json'
   | 'unknown_task'
   | 'schema_unsupported'
   | 'environment_not_found'
