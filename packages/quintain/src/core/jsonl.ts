@@ -201,6 +201,7 @@ class LineReader {
 
   /** The line without byte-order mark, blanks and NULs round it: a crash pads with NULs, also before what is written next. */
   #strip(line: RawLine, raw: Buffer): Buffer {
+    if (isUtf16(raw)) return raw
     let start = startsWithMark(raw) ? 3 : 0
     let end = raw.length
     let padded = false
@@ -224,6 +225,10 @@ function startsWithMark(bytes: Buffer): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }
 
+function isUtf16(bytes: Buffer): boolean {
+  return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
+}
+
 function decode(bytes: Buffer): string {
   const text = bytes.toString('utf8')
   // The replacement character is what a decoder puts for bytes that are no UTF-8, and is rare in honest text.
@@ -233,8 +238,7 @@ function decode(bytes: Buffer): string {
 
 function explain(bytes: Buffer, thrown: unknown): string {
   if (bytes.includes(NUL)) {
-    const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
-    return utf16 ? 'the file is UTF-16; save it as UTF-8' : 'the line contains NUL bytes'
+    return isUtf16(bytes) ? 'the file is UTF-16; save it as UTF-8' : 'the line contains NUL bytes'
   }
   return `the line is not JSON: ${messageOf(thrown, 200)}`
 }
