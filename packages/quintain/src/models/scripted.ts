@@ -1,0 +1,168 @@
+import type { Action, Observation, Script, ScriptContext, ScriptedCall } from '../core/environment.ts'
+import { messageOf } from '../core/errors.ts'
+import { type Message, type ToolCall, type ToolMessage, textOf } from '../core/message.ts'
+import { type Model, ModelFault, type ModelRequest, type ModelResponse } from '../core/model.ts'
+import { cancelled } from './fault.ts'
+import { randomValue } from './random-value.ts'
+
+/** What a script's start is given here; the engine adds task, options and rng. */
+export type ScriptStart = (context: Pick<ScriptContext<unknown, unknown>, 'observation' | 'tools'>) => Script
+
+/**
+ * A script as the model of one seat of one attempt: each call hands the script what is new and turns its action into
+ * a reply. When the script returns, the reply has `ended: true`. A script that throws is a fault: `simulator` when it
+ * plays another seat than `agent`, else `platform`.
+ */
+export function createScriptModel(options: {
+  /** For records, such as `script:oracle`. */
+  id: string
+  seat?: string
+  start: ScriptStart
+}): Model {
+  const { id, start } = options
+  const owner = options.seat === undefined || options.seat === 'agent' ? 'platform' : 'simulator'
+  let script: Script | undefined
+  let ended = false
+  let calls = 0
+
+  function broken(code: string, thrown: unknown): ModelFault {
+    ended = true
+    return new ModelFault(
+      { owner, stage: 'model', code, message: `${id}: ${messageOf(thrown)}`, retryable: false },
+      { cause: thrown },
+    )
+  }
+
+  function reply(action: Action | void, last: boolean, began: number): ModelResponse {
+    const { text, calls: wanted } = readAction(action)
+    const toolCalls: ToolCall[] = wanted.map((call) => ({
+      id: `call_${++calls}`,
+      name: call.tool,
+      arguments: JSON.stringify(call.arguments ?? {}),
+    }))
+    return {
+      message: {
+        role: 'assistant',
+        content: text,
+        ...(toolCalls.length === 0 ? {} : { toolCalls }),
+      },
+      finish: toolCalls.length === 0 ? 'stop' : 'tool_calls',
+      costUsd: 0,
+      timing: { totalMs: performance.now() - began, waitMs: 0 },
+      ...(last ? { ended: true } : {}),
+    }
+  }
+
+  return {
+    id,
+    async generate(request, { signal }) {
+      const began = performance.now()
+      if (signal.aborted) throw cancelled()
+      if (ended) return reply(undefined, true, began)
+      let step: IteratorResult<Action, Action | void>
+      try {
+        const first = script === undefined
+        const observation = observe(request.messages, first)
+        script ??= start({ observation, tools: toolsOf(request) })
+        const next = first ? script.next() : script.next(observation)
+        step = next instanceof Promise ? await untilAborted(next, signal) : next
+      } catch (thrown) {
+        if (thrown instanceof ModelFault) throw thrown
+        throw broken('script_threw', thrown)
+      }
+      if (step.done) ended = true
+      try {
+        return reply(step.value, step.done === true, began)
+      } catch (thrown) {
+        throw broken('script_bad_action', thrown)
+      }
+    },
+    async close() {
+      ended = true
+      try {
+        await script?.return(undefined)
+      } catch {
+        // What a script does after the rollout is over changes nothing.
+      }
+    },
+  }
+}
+
+function toolsOf(request: ModelRequest): ScriptContext<unknown, unknown>['tools'] {
+  return request.tools ?? []
+}
+
+/** What is new since the script's last reply. System messages are in `messages` only: they are not said to anybody. */
+function observe(messages: readonly Message[], first: boolean): Observation {
+  let from = 0
+  if (!first) {
+    from = messages.length
+    while (from > 0 && messages[from - 1]!.role !== 'assistant') from--
+  }
+  let text = ''
+  let said = false
+  const results: ToolMessage[] = []
+  for (let i = from; i < messages.length; i++) {
+    const message = messages[i]!
+    if (message.role === 'assistant' || message.role === 'system') continue
+    if (message.role === 'tool') results.push(message)
+    text += said ? `\n${textOf(message.content)}` : textOf(message.content)
+    said = true
+  }
+  return { text, messages, results }
+}
+
+function readAction(action: Action | void): { text: string; calls: readonly ScriptedCall[] } {
+  if (action === undefined) return { text: '', calls: [] }
+  if (typeof action === 'string') return { text: action, calls: [] }
+  let text = ''
+  let calls: readonly ScriptedCall[]
+  if (isCalls(action)) calls = action
+  else if (typeof action === 'object' && action !== null && 'tool' in action) calls = [action]
+  else if (typeof action === 'object' && action !== null && typeof action.text === 'string') {
+    text = action.text
+    calls = action.calls ?? []
+  } else throw new TypeError('a script yields text, a call { tool, arguments }, calls, or { text, calls }')
+  for (const call of calls) {
+    if (typeof call?.tool !== 'string') throw new TypeError('a call of a script needs the name of its tool')
+  }
+  return { text, calls }
+}
+
+function isCalls(action: Action): action is readonly ScriptedCall[] {
+  return Array.isArray(action)
+}
+
+/** Settles as `promise`, or rejects as soon as the signal is aborted. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return await new Promise<T>((resolve, reject) => {
+    const stop = (): void => reject(cancelled())
+    signal.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** The no-op policy: says one empty message and ends. */
+export function* noop(): Generator<Action, Action | void, Observation> {
+  yield ''
+}
+
+/** How many calls `randomCalls` makes at most, so that a rollout without a turn limit ends. */
+export const randomCallsMost = 100
+
+/**
+ * Random legal play in any environment with tools: a tool and arguments drawn from its JSON Schema, again and again.
+ * Ends at once where there are no tools; an environment of text moves ships its own `policies.random`.
+ */
+export function* randomCalls(
+  context: Pick<ScriptContext<unknown, unknown>, 'rng' | 'tools'>,
+): Generator<Action, Action | void, Observation> {
+  const { rng, tools } = context
+  if (tools.length === 0) return
+  for (let count = 0; count < randomCallsMost; count++) {
+    const tool = rng.pick(tools)
+    const value = randomValue(tool.parameters, rng)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    yield { tool: tool.name, arguments: isObject ? (value as Record<string, unknown>) : {} }
+  }
+}
