@@ -1,0 +1,193 @@
+import { createRng, type ErasedDefinition, type Message, textOf, virtualClock } from 'quintain'
+import { describe, expect, test } from 'vitest'
+import wordle, { type GameState, profiles } from './index.ts'
+import { marksIn } from './policies.ts'
+import { wordsOf } from './words.ts'
+
+interface TaskOf {
+  id: string
+  split: string
+  secret: { word: string }
+}
+
+async function optionsOf(given: Record<string, unknown> = {}) {
+  const result = await wordle.definition.options!['~standard'].validate(given)
+  if (result.issues !== undefined) throw new Error(result.issues[0]!.message)
+  return result.value as Record<string, never>
+}
+
+async function tasksOf(given: Record<string, unknown> = {}): Promise<TaskOf[]> {
+  const tasks = wordle.definition.tasks as (context: { options: unknown }) => TaskOf[]
+  return tasks({ options: await optionsOf(given) })
+}
+
+/** Plays a script against a fresh world, as the chat harness does. */
+async function play(policy: string, task: TaskOf, given: Record<string, unknown> = {}) {
+  const definition: ErasedDefinition = wordle.definition
+  const options = await optionsOf(given)
+  const rng = createRng(task.id)
+  const context = { options, rng, clock: virtualClock(), signal: new AbortController().signal }
+  const world = await definition.world!({ ...task, data: undefined }, context)
+  const messages: Message[] = []
+  const observe = (content: string) => {
+    messages.push({ role: 'user', content })
+    return { text: content, messages, results: [] }
+  }
+  let observation = observe(textOf(await world.open!('agent')))
+  const { secret, ...seen } = task
+  const script =
+    policy === 'oracle'
+      ? definition.oracle!({
+          task: { ...seen, secret, data: undefined },
+          options,
+          rng,
+          observation,
+          tools: [],
+        })
+      : definition.policies![policy]!({
+          task: { ...seen, data: undefined },
+          options,
+          rng,
+          observation,
+          tools: [],
+        })
+  let step = await script.next(observation)
+  let done: string | undefined
+  while (step.done !== true && done === undefined) {
+    messages.push({ role: 'assistant', content: step.value as string })
+    const turn = await world.reply!(step.value as string, 'agent')
+    done = turn.done
+    observation = observe(textOf(turn.content))
+    if (done === undefined) step = await script.next(observation)
+  }
+  const state = (await world.finish()) as GameState
+  const game = definition.rewards['game'] as (context: unknown) => number
+  const reward = game({ task, state, options, transcript: { messages } })
+  return { reward, state, done, messages }
+}
+
+describe('tasks', () => {
+  test('every common word is one task, no word is in both splits, and each can be guessed', async () => {
+    const tasks = await tasksOf()
+    const words = (split: string) =>
+      tasks.filter((task) => task.split === split).map((task) => task.secret.word)
+    expect(words('test').length).toBeGreaterThan(200)
+    expect(words('train').length).toBeGreaterThan(200)
+    expect(new Set(tasks.map((task) => task.secret.word)).size).toBe(tasks.length)
+    expect(new Set(tasks.map((task) => task.id)).size).toBe(tasks.length)
+    for (const { secret } of tasks) expect(wordsOf(5).isLegal(secret.word)).toBe(true)
+  })
+
+  test('an id names the same word for good', async () => {
+    const tasks = new Map((await tasksOf()).map((task) => [task.id, task.secret.word]))
+    expect(['test-0-000', 'test-0-001', 'train-0-000'].map((id) => tasks.get(id))).toMatchInlineSnapshot(`
+      [
+        "leave",
+        "seize",
+        "award",
+      ]
+    `)
+    expect(await tasksOf()).toEqual(await tasksOf())
+  })
+
+  test('another seed deals the same words to other tasks, and moves none to the other split', async () => {
+    const [zero, seven] = [await tasksOf(), await tasksOf({ seed: 7 })]
+    const words = (tasks: TaskOf[], split: string) =>
+      tasks.filter((task) => task.split === split).map((task) => task.secret.word)
+    expect(words(seven, 'test')).not.toEqual(words(zero, 'test'))
+    expect(words(seven, 'test').sort()).toEqual(words(zero, 'test').sort())
+  })
+
+  test.each([4, 5, 6])(
+    'nothing public tells a word of %d letters: not the task, not its place, not what is said first',
+    async (wordLength) => {
+      const definition = wordle.definition
+      const tasks = await tasksOf({ wordLength })
+      const system = definition.system as (context: { options: unknown }) => string
+      const every = Object.keys(profiles).map((profile) => optionsOf({ wordLength, profile }))
+      const systems = (await Promise.all(every)).map((options) => system({ options })).join(' ')
+      const options = await optionsOf({ wordLength })
+      let inOrder = 0
+      for (const [i, { secret, ...seen }] of tasks.entries()) {
+        const context = { options, rng: createRng('x'), clock: virtualClock(), signal: AbortSignal.any([]) }
+        const world = await definition.world!({ ...seen, secret, data: undefined }, context)
+        const said = [...Object.values(seen), textOf(await world.open!('agent')), systems].join(' ')
+        expect(said.toLowerCase().match(/[a-z]+/g)).not.toContain(secret.word)
+        if (i > 0 && secret.word > tasks[i - 1]!.secret.word) inOrder++
+      }
+      // About half of the neighbours of a shuffled list are in order; of a sorted one, all.
+      expect(inOrder / tasks.length).toBeGreaterThan(0.4)
+      expect(inOrder / tasks.length).toBeLessThan(0.6)
+    },
+  )
+
+  test('a lost game does not tell the word either', async () => {
+    for (const task of (await tasksOf()).slice(0, 50)) {
+      const { state, messages } = await play('random', task)
+      if (state.end === 'won') continue
+      const said = messages.map((message) => textOf(message.content)).join('\n')
+      expect(said.toLowerCase().replaceAll(' ', '')).not.toContain(task.secret.word)
+    }
+  })
+
+  test.each([4, 6, 7, 8])('words of %d letters can be played too', async (wordLength) => {
+    const tasks = await tasksOf({ wordLength })
+    expect(tasks.length).toBeGreaterThan(100)
+    for (const task of tasks.slice(0, 5)) {
+      expect((await play('oracle', task, { wordLength })).reward).toBe(1)
+      expect((await play('solver', task, { wordLength })).state.invalid).toBe(0)
+    }
+  })
+})
+
+test.each([{ maxGuess: 3 }, { profile: 'v0' }, { partial: 1 }, { maxGuesses: 0 }, { wordLength: 5.5 }])(
+  'options %j are refused',
+  async (given) => {
+    await expect(optionsOf(given)).rejects.toThrow()
+  },
+)
+
+describe('policies', () => {
+  test.each(Object.keys(profiles))('the oracle wins with its first guess under %s', async (profile) => {
+    for (const task of (await tasksOf()).slice(0, 30)) {
+      const { reward, state } = await play('oracle', task, { profile })
+      expect(state).toMatchObject({ end: 'won', guesses: [{ word: task.secret.word, marks: 'GGGGG' }] })
+      expect(reward).toBeGreaterThanOrEqual(1)
+    }
+  })
+
+  test.each(Object.keys(profiles))('under %s solver beats filter beats random', async (profile) => {
+    const tasks = (await tasksOf()).slice(0, 100)
+    const wins: Record<string, number> = {}
+    for (const policy of ['solver', 'filter', 'random']) {
+      const games = await Promise.all(tasks.map((task) => play(policy, task, { profile })))
+      expect(games.filter((game) => game.done === undefined)).toEqual([])
+      expect(games.reduce((sum, { state }) => sum + state.invalid, 0)).toBeLessThan(5)
+      wins[policy] = games.filter((game) => game.state.end === 'won').length
+    }
+    expect(wins['solver']).toBeGreaterThanOrEqual(99)
+    expect(wins['filter']).toBeGreaterThan(60)
+    expect(wins['filter']).toBeLessThan(99)
+    expect(wins['random']).toBeLessThan(10)
+  })
+
+  test('a policy plays a task the same way every time', async () => {
+    const [task] = await tasksOf()
+    for (const policy of ['random', 'filter', 'solver']) {
+      expect(await play(policy, task!)).toEqual(await play(policy, task!))
+    }
+  })
+
+  test('a solver that meets a word outside its list stops, and does not guess for ever', async () => {
+    const task = { id: 'x', split: 'test', secret: { word: 'zesty' } }
+    expect(wordsOf(5).secrets).not.toContain('zesty')
+    const { state } = await play('solver', task, { maxGuesses: 20 })
+    expect(state.end).not.toBe('won')
+    expect(state.guesses.length).toBeLessThan(20)
+  })
+
+  test('marks are read from the last row that has any', () => {
+    expect(marksIn('S L A T E\nX X G X G\nYou have 5 guesses left.')).toBe('XXGXG')
+    expect(marksIn('Not a valid guess.')).toBeUndefined()
+  })
+})
