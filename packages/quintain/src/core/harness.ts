@@ -42,15 +42,18 @@ export interface ToolBox {
   readonly specs: readonly ToolSpec[]
   /**
    * Carries out the calls of one model reply, in order, and gives one message per call. A truncated reply runs none.
-   * `done` is set when a tool's result ended the episode.
+   * `done` is set when a tool's result ended the episode; `truncated` when the reply was cut, by its finish or by
+   * arguments that end open.
    */
   run(
     calls: readonly ToolCall[],
     reply: { truncated: boolean },
-  ): Promise<{ messages: ToolMessage[]; done?: string; executed: number }>
+  ): Promise<{ messages: ToolMessage[]; done?: string; executed: number; truncated: boolean }>
 }
 
 /** The model of a seat: counted, limited and recorded. Rejects when a limit is reached; a harness lets that pass. */
 export interface ModelHandle {
   generate(request: ModelRequest): Promise<ModelResponse>
+  /** Records a conversation that an agent held by other means, as one turn of its seat; counts against the turn limit. */
+  record(messages: readonly Message[]): void
 }

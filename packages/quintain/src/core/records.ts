@@ -186,7 +186,7 @@ export const policySpan = z.object({ start: z.number(), end: z.number(), version
 
 /** Token arrays of a call, as element ranges inside the attempt's chunk of `tokens.bin`. */
 export const tokenRefs = z.object({
-  /** Prompt ids as a delta: the first `keep` prompt ids of call `base`, then the ids at `ids`. Int32, `[byte offset, count]`. */
+  /** Prompt ids as a delta: the first `keep` ids of call `base` (its prompt, then its output), then those at `ids`. Int32, `[byte offset, count]`. */
   prompt: z
     .object({
       base: z.number().nullable(),

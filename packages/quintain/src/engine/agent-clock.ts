@@ -1,0 +1,47 @@
+/**
+ * The agent's own time. It runs while the agent, its model or its tools work, and stands still while the environment
+ * or another seat has the turn, and while a model call queues or backs off.
+ */
+export class AgentClock {
+  private used = 0
+  private since = 0
+  private running = false
+  private timer: NodeJS.Timeout | undefined
+  private readonly budgetMs: number | undefined
+  private readonly expire: () => void
+
+  /** `expire` is called once when `budgetMs` is used up; without a budget it only counts. */
+  constructor(budgetMs: number | undefined, expire: () => void) {
+    this.budgetMs = budgetMs
+    this.expire = expire
+  }
+
+  resume(): void {
+    if (this.running) return
+    this.running = true
+    this.since = performance.now()
+    if (this.budgetMs !== undefined) {
+      this.timer = setTimeout(this.expire, Math.max(0, this.budgetMs - this.used))
+    }
+  }
+
+  pause(): void {
+    if (!this.running) return
+    this.running = false
+    this.used += performance.now() - this.since
+    clearTimeout(this.timer)
+  }
+
+  /** Gives back time that turned out to be waiting. */
+  credit(ms: number): void {
+    if (!(ms > 0)) return
+    const wasRunning = this.running
+    this.pause()
+    this.used = Math.max(0, this.used - ms)
+    if (wasRunning) this.resume()
+  }
+
+  usedMs(): number {
+    return this.used + (this.running ? performance.now() - this.since : 0)
+  }
+}

@@ -1,0 +1,515 @@
+import { randomUUID } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import {
+  type AttemptEntry,
+  type AttemptRecord,
+  addCost,
+  addUsage,
+  createRng,
+  type ErasedDefinition,
+  type Fault,
+  type Harness,
+  linePart,
+  type Model,
+  messageOf,
+  noUsage,
+  type OrderRecord,
+  type Outcome,
+  type Part,
+  type PrivateRecord,
+  type PublicTask,
+  type ResolvedLimits,
+  type Sampling,
+  type Seat,
+  type Task,
+  type Transcript,
+  virtualClock,
+  type World,
+} from '../core/index.ts'
+import { AgentClock } from './agent-clock.ts'
+import { Episode, type EpisodeEnd, type SeatPlayer } from './episode.ts'
+import { type Grading, grade } from './grade.ts'
+import { Recorder } from './recorder.ts'
+import { redactor } from './redact.ts'
+import { SeatModel, SeatStop } from './seat.ts'
+import { type Activity, StepFailure, type StepOptions, step } from './step.ts'
+import { fullDigest } from './taskset.ts'
+import { transcriptOf } from './transcript.ts'
+
+/** Who plays a seat in one attempt. */
+export interface SeatAssignment {
+  /** For the records, such as `script:oracle`. */
+  policy: string
+  harness: Harness
+  sampling: Sampling
+  createModel(context: { task: Task; publicTask: PublicTask; seat: Seat; order: OrderRecord }): Model
+}
+
+export interface AttemptInput {
+  definition: ErasedDefinition
+  options: unknown
+  task: Task
+  order: OrderRecord
+  /** 1 for the first try. */
+  try: number
+  seats: Record<Seat, SeatAssignment>
+  limits: ResolvedLimits
+  runSeed: string
+  rubric: string
+  /** Aborting it cancels the attempt. */
+  controller: AbortController
+  activity: Activity
+}
+
+/** An attempt as its parts, ready for the journal; whether it is final is for the scheduler to say. */
+export type AttemptOutput = Omit<AttemptEntry, 'attempt'> & {
+  attempt: Omit<AttemptRecord, 'parts' | 'final'>
+}
+
+/** Closing a world is cleaning up: it gets this long, and its failure costs nobody a reward. */
+const closeMs = 10_000
+/** A grader that threw or ran out of time is tried once more on the same evidence; the agent is not run again for it. */
+const gradingTries = 2
+
+/**
+ * Runs one attempt: a fresh world, the seats' harnesses, the fence, the final state, and grading with its own budget.
+ * Never rejects: whatever goes wrong is a fault in the result.
+ */
+export async function runAttempt(input: AttemptInput): Promise<AttemptOutput> {
+  return new Attempt(input).run()
+}
+
+class Attempt {
+  private readonly input: AttemptInput
+  private readonly id = randomUUID()
+  private readonly start = new Date()
+  private readonly startedAt = performance.now()
+  private readonly recorder = new Recorder()
+  private readonly redact: (text: string) => string
+  private readonly players: Record<Seat, SeatPlayer> = {}
+  private readonly errors: { stage: string; text: string }[] = []
+  private readonly flags: Record<string, number> = {}
+  private readonly clock: AgentClock
+  private readonly wallExpired: Promise<EpisodeEnd>
+  private episode: Episode | undefined
+  private state: string | undefined
+  private snapshot: unknown
+  private gradeMs = 0
+
+  constructor(input: AttemptInput) {
+    this.input = input
+    this.redact = redactor(input.task.secret)
+    let expire = () => {}
+    this.wallExpired = new Promise((resolve) => {
+      expire = () => resolve({ outcome: 'wall_limit', seat: 'agent' })
+    })
+    this.clock = new AgentClock(input.limits.wallMs, () => expire())
+  }
+
+  async run(): Promise<AttemptOutput> {
+    let outcome: Outcome | null = null
+    let stop: string | undefined
+    let grading: Grading | undefined
+    let fault: Fault | null = null
+    try {
+      const end = await this.playAndFinish()
+      outcome = end.outcome
+      stop = end.stop
+      if (end.outcome !== 'cancelled') {
+        const gradingStarted = performance.now()
+        grading = await this.gradeWithRetry(end.outcome, stop).finally(() => {
+          this.gradeMs = performance.now() - gradingStarted
+        })
+      }
+    } catch (thrown) {
+      fault = this.faultOf(thrown)
+      // How the agent ended is a fact of its own: it stays when only the grader failed.
+      if (fault.owner !== 'grader') outcome = null
+    }
+    return this.output(outcome, stop, grading, fault)
+  }
+
+  /** From the opening of the world to its final state. The world is closed on every path. */
+  private async playAndFinish(): Promise<{ outcome: Outcome; stop?: string }> {
+    const { definition, task, options, controller } = this.input
+    const worldOver = new AbortController()
+    let world: World<unknown> | undefined
+    try {
+      if (definition.world !== undefined) {
+        const rng = createRng(`${this.input.runSeed}/world/${fullDigest(task)}`)
+        world = await this.step('open', 'world()', () =>
+          definition.world!(task, {
+            options: options as never,
+            rng,
+            clock: virtualClock(),
+            signal: worldOver.signal,
+          }),
+        )
+        if (typeof (world as World<unknown> | undefined)?.finish !== 'function') {
+          throw worldFault('open', 'bad_world', 'world() gave nothing with a finish() method')
+        }
+      }
+      const end = await this.play(world)
+      this.fence()
+      if (end.outcome === 'cancelled') return { outcome: 'cancelled' }
+      if (world !== undefined) await this.settle(world)
+      else this.state = 'null'
+      return { outcome: end.outcome, ...(end.stop === undefined ? {} : { stop: end.stop }) }
+    } finally {
+      this.fence()
+      if (world?.close !== undefined) await this.close(world)
+      if (!controller.signal.aborted) controller.abort()
+      worldOver.abort()
+    }
+  }
+
+  private async play(
+    world: World<unknown> | undefined,
+  ): Promise<EpisodeEnd | { outcome: 'cancelled'; stop?: string }> {
+    const { definition, task, order, options, limits, controller, seats } = this.input
+    const { signal } = controller
+    const { secret: _, ...publicTask } = task
+    for (const [seat, assignment] of Object.entries(seats)) {
+      this.players[seat] = {
+        harness: assignment.harness,
+        model: new SeatModel({
+          seat,
+          model: assignment.createModel({ task, publicTask, seat, order }),
+          recorder: this.recorder,
+          limits,
+          sampling: assignment.sampling,
+          clock: seat === 'agent' ? this.clock : undefined,
+          signal,
+          startedAt: this.startedAt,
+          context: { attempt: this.id, task: task.id, repeat: order.repeat },
+        }),
+      }
+    }
+    this.episode = new Episode({
+      definition,
+      options,
+      task,
+      publicTask,
+      world,
+      players: this.players,
+      recorder: this.recorder,
+      limits,
+      clock: this.clock,
+      rng: createRng(`${this.input.runSeed}/agent/${order.seed}`),
+      signal,
+      step: (stage, what, run) => this.step(stage, what, run, signal),
+    })
+    let onAbort = () => {}
+    const cancelled = new Promise<{ outcome: 'cancelled' }>((resolve) => {
+      onAbort = () => resolve({ outcome: 'cancelled' })
+      signal.addEventListener('abort', onAbort)
+      if (signal.aborted) onAbort()
+    })
+    try {
+      return await Promise.race([this.endOfPlay(this.episode), this.wallExpired, cancelled])
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** The episode's end; an agent's own exception is its outcome, everything else that is thrown is a fault. */
+  private async endOfPlay(episode: Episode): Promise<EpisodeEnd> {
+    try {
+      return await episode.play()
+    } catch (thrown) {
+      if (thrown instanceof StepFailure || thrown instanceof SeatStop) throw thrown
+      if (this.players['agent']?.harness.name.endsWith('@function')) {
+        this.errors.push({ stage: 'agent', text: textOfError(thrown) })
+        return { outcome: 'agent_error', stop: this.redact(messageOf(thrown, 200)), seat: 'agent' }
+      }
+      throw thrown
+    }
+  }
+
+  /** After this nothing of the agent reaches the world, a tool or a model. */
+  private fence(): void {
+    this.clock.pause()
+    this.episode?.fence()
+    for (const player of Object.values(this.players)) player.model.stopped ??= new SeatStop({})
+  }
+
+  private async settle(world: World<unknown>): Promise<void> {
+    if (world.snapshot !== undefined) {
+      this.snapshot = await this.step('snapshot', 'world.snapshot()', () => world.snapshot!())
+    }
+    const state = await this.step('finish', 'world.finish()', () => world.finish())
+    try {
+      this.state = JSON.stringify(state ?? null)
+    } catch (thrown) {
+      throw worldFault(
+        'finish',
+        'state_not_plain',
+        `world.finish() gave something that JSON cannot hold (${this.redact(messageOf(thrown))}); give plain data`,
+      )
+    }
+  }
+
+  private async close(world: World<unknown>): Promise<void> {
+    try {
+      await step({ ...this.stepOptions('close', 'world.close()'), ms: closeMs }, () => world.close!())
+    } catch (thrown) {
+      this.flags['world_close_failed'] = 1
+      this.errors.push({ stage: 'close', text: textOfError(thrown) })
+    }
+  }
+
+  private async gradeWithRetry(outcome: Outcome, stop: string | undefined): Promise<Grading> {
+    const { definition, task, options, limits, order, activity } = this.input
+    // Graders get the state as the records hold it, so that grading again from the records is the same grading.
+    const state: unknown = JSON.parse(this.state!)
+    for (let tries = 1; ; tries++) {
+      try {
+        return await grade({
+          definition,
+          context: {
+            task: task as never,
+            transcript: this.transcript(outcome, stop),
+            state: state as never,
+            options: options as never,
+          },
+          limits,
+          seq: order.seq,
+          activity,
+          redact: this.redact,
+        })
+      } catch (thrown) {
+        const again = thrown instanceof StepFailure && thrown.fault.retryable && tries < gradingTries
+        if (!again) throw thrown
+        this.flags['grading_retried'] = (this.flags['grading_retried'] ?? 0) + 1
+        this.errors.push({ stage: 'grade', text: textOfError(thrown) })
+      }
+    }
+  }
+
+  private transcript(outcome: Outcome, stop: string | undefined): Transcript {
+    return transcriptOf({
+      messages: (seat) => this.recorder.messages(seat),
+      turnRewards: (seat) => this.recorder.turnRewards(seat),
+      turns: this.players['agent']?.model.turns ?? 0,
+      outcome,
+      stop,
+    })
+  }
+
+  private stepOptions(stage: string, what: string): StepOptions {
+    const { limits, order, activity } = this.input
+    return {
+      owner: 'world',
+      stage,
+      what,
+      ms: limits.toolMs!,
+      seq: order.seq,
+      activity,
+      redact: this.redact,
+    }
+  }
+
+  private step<T>(
+    stage: string,
+    what: string,
+    run: () => T | Promise<T>,
+    signal?: AbortSignal,
+  ): T | Promise<T> {
+    const options = this.stepOptions(stage, what)
+    return step(signal === undefined ? options : { ...options, signal }, run)
+  }
+
+  private faultOf(thrown: unknown): Fault {
+    this.errors.push({ stage: 'attempt', text: textOfError(thrown) })
+    if (thrown instanceof StepFailure) return thrown.fault
+    if (thrown instanceof SeatStop && thrown.fault !== undefined) {
+      return { ...thrown.fault, message: this.redact(thrown.fault.message) }
+    }
+    return {
+      owner: 'platform',
+      stage: 'attempt',
+      code: 'harness_threw',
+      message: `the harness threw: ${this.redact(messageOf(thrown, 300))}`,
+      retryable: false,
+    }
+  }
+
+  private output(
+    outcome: Outcome | null,
+    stop: string | undefined,
+    grading: Grading | undefined,
+    fault: Fault | null,
+  ): AttemptOutput {
+    const { order, task, seats, rubric } = this.input
+    const agent = this.players['agent']?.model
+    const others = Object.entries(this.players).filter(([seat]) => seat !== 'agent')
+    const ids = { attempt: this.id, order: order.id }
+    const end = new Date()
+    const attempt: AttemptOutput['attempt'] = {
+      schema: 'quintain.attempt',
+      v: 1,
+      id: this.id,
+      order: order.id,
+      seq: order.seq,
+      task: order.task,
+      repeat: order.repeat,
+      try: this.input.try,
+      start: this.start.toISOString(),
+      end: end.toISOString(),
+      outcome,
+      ...(stop === undefined ? {} : { stop }),
+      fault,
+      verdict: fault === null ? (grading?.summary ?? null) : null,
+      usage: {
+        agent: agent?.usage ?? noUsage,
+      },
+      costUsd: { agent: agent?.costUsd ?? 0 },
+      counts: {
+        turns: agent?.turns ?? 0,
+        toolCalls: this.episode?.toolCalls ?? 0,
+        modelRetries: agent?.retries ?? 0,
+      },
+      timing: {
+        wallMs: round(performance.now() - this.startedAt),
+        agentMs: round(this.clock.usedMs()),
+        modelMs: round(agent?.modelMs ?? 0),
+        waitMs: round(agent?.waitMs ?? 0),
+        gradeMs: round(this.gradeMs),
+      },
+    }
+    for (const [, { model }] of others) {
+      const { usage, costUsd } = attempt
+      usage.simulator = usage.simulator === undefined ? model.usage : addUsage(usage.simulator, model.usage)
+      costUsd.simulator =
+        costUsd.simulator === undefined ? model.costUsd : addCost(costUsd.simulator, model.costUsd)
+    }
+    const flags = { ...this.flags, ...this.episode?.flags, ...agent?.flags }
+    if (Object.keys(flags).length > 0) attempt.counts.flags = flags
+    if (this.episode !== undefined && Object.keys(this.episode.toolErrors).length > 0) {
+      attempt.counts.toolErrors = this.episode.toolErrors
+    }
+
+    const trajectory = linePart({
+      schema: 'quintain.trajectory',
+      v: 1,
+      ...ids,
+      task: order.task,
+      seats: Object.fromEntries(
+        Object.entries(seats).map(([seat, { policy, harness }]) => {
+          const tools = this.episode?.offered[seat]
+          return [seat, { policy, harness: harness.name, ...(tools?.length ? { tools } : {}) }]
+        }),
+      ),
+      nodes: this.recorder.nodes,
+      calls: this.recorder.calls,
+    })
+    const verdict =
+      grading === undefined || fault !== null
+        ? undefined
+        : linePart({
+            schema: 'quintain.verdict',
+            v: 1,
+            ...ids,
+            rubric,
+            at: end.toISOString(),
+            reward: grading.summary.reward,
+            success: grading.summary.success,
+            components: grading.components,
+            ...(grading.summary.unscored === undefined ? {} : { unscored: grading.summary.unscored }),
+            ...(grading.summary.pending === undefined ? {} : { pending: grading.summary.pending }),
+          })
+    return {
+      attempt,
+      trajectory,
+      verdict,
+      private: this.privatePart(ids, task, grading),
+      tokens: this.tokens(),
+    }
+  }
+
+  private privatePart(
+    ids: { attempt: string; order: string },
+    task: Task,
+    grading: Grading | undefined,
+  ): Part {
+    const evidence: Record<string, unknown> = { ...grading?.evidence }
+    if (this.snapshot !== undefined) evidence['snapshot'] = this.snapshot
+    const record: PrivateRecord = {
+      schema: 'quintain.private',
+      v: 1,
+      ...ids,
+      task: task.id,
+      ...(task.secret === undefined ? {} : { secret: task.secret }),
+      fullTaskDigest: fullDigest(task),
+      ...(Object.keys(evidence).length === 0 ? {} : { evidence }),
+      ...(this.errors.length === 0 ? {} : { errors: this.errors }),
+    }
+    const state = this.state === undefined ? undefined : (JSON.parse(this.state) as unknown)
+    try {
+      return linePart({ ...record, ...(state === undefined ? {} : { state }) })
+    } catch (thrown) {
+      // Evidence that JSON cannot hold must not cost the attempt.
+      return linePart({ ...record, evidence: { lost: messageOf(thrown) } })
+    }
+  }
+
+  private tokens(): Part | undefined {
+    const bytes = this.recorder.tokenChunk()
+    return bytes === undefined ? undefined : { bytes, crc: crc32(bytes) }
+  }
+}
+
+/** The record of an attempt that came to nothing before it began, or whose worker was lost. */
+export function faultedAttempt(
+  order: OrderRecord,
+  tryNumber: number,
+  fault: Fault,
+  start = new Date(),
+): AttemptOutput {
+  const id = randomUUID()
+  const end = new Date()
+  return {
+    attempt: {
+      schema: 'quintain.attempt',
+      v: 1,
+      id,
+      order: order.id,
+      seq: order.seq,
+      task: order.task,
+      repeat: order.repeat,
+      try: tryNumber,
+      start: start.toISOString(),
+      end: end.toISOString(),
+      outcome: null,
+      fault,
+      verdict: null,
+      usage: { agent: noUsage },
+      costUsd: { agent: 0 },
+      counts: { turns: 0, toolCalls: 0, modelRetries: 0 },
+      timing: { wallMs: end.getTime() - start.getTime(), agentMs: 0, modelMs: 0, waitMs: 0, gradeMs: 0 },
+    },
+    trajectory: linePart({
+      schema: 'quintain.trajectory',
+      v: 1,
+      attempt: id,
+      order: order.id,
+      task: order.task,
+      seats: {},
+      nodes: [],
+      calls: [],
+    }),
+  }
+}
+
+function worldFault(stage: string, code: string, message: string): StepFailure {
+  return new StepFailure({ owner: 'world', stage, code, message, retryable: false }, '')
+}
+
+function textOfError(thrown: unknown): string {
+  if (thrown instanceof StepFailure) return `${thrown.fault.message}\n${thrown.privateText}`
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}

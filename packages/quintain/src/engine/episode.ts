@@ -1,0 +1,259 @@
+import type {
+  Content,
+  ErasedDefinition,
+  Harness,
+  HarnessResult,
+  Message,
+  PublicTask,
+  ResolvedLimits,
+  Rng,
+  Seat,
+  Task,
+  Tool,
+  ToolBox,
+  ToolSpec,
+  Turn,
+  World,
+} from '../core/index.ts'
+import { runToolCalls } from '../models/index.ts'
+import type { AgentClock } from './agent-clock.ts'
+import type { Recorder } from './recorder.ts'
+import { type SeatModel, SeatStop } from './seat.ts'
+import { StepFailure } from './step.ts'
+
+/** A seat ready to play. */
+export interface SeatPlayer {
+  harness: Harness
+  model: SeatModel
+}
+
+/** How an episode ended, before anything is graded. */
+export interface EpisodeEnd extends HarnessResult {
+  /** The seat that ended it. */
+  seat: Seat
+}
+
+export interface EpisodeOptions {
+  definition: ErasedDefinition
+  options: unknown
+  task: Task
+  publicTask: PublicTask
+  world: World<unknown> | undefined
+  players: Record<Seat, SeatPlayer>
+  recorder: Recorder
+  limits: ResolvedLimits
+  clock: AgentClock
+  rng: Rng
+  signal: AbortSignal
+  /** Runs a piece of the world's code under its deadline. */
+  step<T>(stage: string, what: string, run: () => T | Promise<T>): T | Promise<T>
+}
+
+/**
+ * The turns of an attempt: which seat has the move, what it reads, and how its messages reach the world. Each seat's
+ * harness is a coroutine that waits here for its turn.
+ */
+export class Episode {
+  toolCalls = 0
+  readonly toolErrors: Record<string, number> = {}
+  readonly flags: Record<string, number> = {}
+  /** Tools that each seat was offered. */
+  readonly offered: Record<Seat, readonly ToolSpec[]> = {}
+  private readonly options: EpisodeOptions
+  private readonly waiting = new Map<Seat, { resolve(turn: Turn): void; reject(reason: Error): void }>()
+  private readonly started = new Set<Seat>()
+  private finish: { resolve(end: EpisodeEnd): void; reject(error: unknown): void } | undefined
+
+  constructor(options: EpisodeOptions) {
+    this.options = options
+  }
+
+  /** Plays until a seat ends it. Rejects with a `StepFailure` of the world or a `SeatStop` that carries a fault. */
+  play(): Promise<EpisodeEnd> {
+    return new Promise<EpisodeEnd>((resolve, reject) => {
+      this.finish = { resolve, reject }
+      this.start(this.options.definition.first ?? 'agent', undefined)
+    })
+  }
+
+  /** Lets nothing reach the world any more; seats that wait are told that it is over. */
+  fence(): void {
+    const over = new SeatStop({})
+    for (const seat of this.waiting.values()) seat.reject(over)
+    this.waiting.clear()
+  }
+
+  private start(seat: Seat, said: Content | undefined): void {
+    this.started.add(seat)
+    this.runSeat(seat, said).then(
+      (result) => this.finish?.resolve({ ...result, seat }),
+      (error: unknown) => {
+        if (error instanceof SeatStop && error.outcome !== undefined) {
+          this.finish?.resolve({ outcome: error.outcome, seat })
+        } else this.finish?.reject(error)
+      },
+    )
+  }
+
+  private async runSeat(seat: Seat, said: Content | undefined): Promise<HarnessResult> {
+    const { world, players, recorder, clock } = this.options
+    const player = players[seat]
+    if (player === undefined) {
+      throw new StepFailure(
+        {
+          owner: 'world',
+          stage: 'reply',
+          code: 'unknown_seat',
+          message: `the world gave the turn to "${seat}", a seat that this environment does not define`,
+          retryable: false,
+        },
+        '',
+      )
+    }
+    const messages = await this.opening(seat, said)
+    for (const message of messages) recorder.append(seat, message)
+    const tools = await this.toolBox(seat)
+    const agent = seat === 'agent'
+    if (agent) clock.resume()
+    try {
+      const result = await player.harness.run({
+        task: this.options.publicTask,
+        seat,
+        messages,
+        tools,
+        model: player.model,
+        ...(world?.reply === undefined ? {} : { reply: (content: Content) => this.reply(seat, content) }),
+        limits: this.options.limits,
+        signal: this.options.signal,
+        rng: this.options.rng.fork(`seat/${seat}`),
+      })
+      const settled = player.model.settle(result)
+      if (settled.fault !== undefined) throw new SeatStop({ fault: settled.fault })
+      return settled.result
+    } finally {
+      if (agent) clock.pause()
+    }
+  }
+
+  /** What a seat reads before its first move: its system message, the task's prompt (the agent's), what the world says. */
+  private async opening(seat: Seat, said: Content | undefined): Promise<Message[]> {
+    const { definition, task, options, world, step } = this.options
+    const messages: Message[] = []
+    const system = await step('open', 'system', () =>
+      seat === 'agent'
+        ? typeof definition.system === 'function'
+          ? definition.system({ options: options as never })
+          : definition.system
+        : seatSystem(definition, seat, task, options),
+    )
+    if (system !== undefined && system !== '') messages.push({ role: 'system', content: system })
+    if (seat === 'agent' && task.prompt !== undefined) {
+      if (typeof task.prompt === 'string') messages.push({ role: 'user', content: task.prompt })
+      else messages.push(...task.prompt)
+    }
+    if (world?.open !== undefined) {
+      const first = await step('open', 'world.open()', () => world.open!(seat))
+      if (first !== undefined && first !== '') messages.push({ role: 'user', content: first })
+    }
+    if (said !== undefined) messages.push({ role: 'user', content: said })
+    return messages
+  }
+
+  private async toolBox(seat: Seat): Promise<ToolBox> {
+    const { world, step, recorder } = this.options
+    const offered: readonly Tool[] =
+      world?.tools === undefined ? [] : await step('tools', 'world.tools()', () => world.tools!(seat))
+    const specs = offered.map((tool) => tool.spec)
+    this.offered[seat] = specs
+    const byName = new Map(offered.map((tool) => [tool.name, tool]))
+    return {
+      specs,
+      run: async (calls, { truncated }) => {
+        this.options.signal.throwIfAborted()
+        const result = await runToolCalls({
+          calls,
+          tools: byName,
+          truncated,
+          execute: (tool, input, call) =>
+            step('tool', `tool "${tool.name}"`, () =>
+              tool.run(input as never, { signal: this.options.signal, callId: call.id }),
+            ),
+        })
+        this.options.signal.throwIfAborted()
+        this.toolCalls += result.executed
+        for (const [code, count] of Object.entries(result.errors)) {
+          this.toolErrors[code] = (this.toolErrors[code] ?? 0) + count
+        }
+        for (const flag of result.flags) this.flags[flag] = (this.flags[flag] ?? 0) + 1
+        for (const { message, turn } of result.results)
+          recorder.append(seat, message, { reward: turn?.reward })
+        return {
+          messages: result.messages,
+          executed: result.executed,
+          truncated: result.truncated,
+          ...(result.done === undefined ? {} : { done: result.done }),
+        }
+      },
+    }
+  }
+
+  /** Hands a message to the world, and the turn to whomever the world names; resolves when it is this seat's move again. */
+  private async reply(seat: Seat, content: Content): Promise<Turn> {
+    const { world, step, recorder, clock, signal } = this.options
+    signal.throwIfAborted()
+    if (seat === 'agent') clock.pause()
+    const turn = checkedTurn(await step('reply', 'world.reply()', () => world!.reply!(content, seat)))
+    signal.throwIfAborted()
+    const next = turn.next ?? seat
+    if (turn.done !== undefined || next === seat) {
+      recorder.append(seat, { role: 'user', content: turn.content }, { reward: turn.reward })
+      if (seat === 'agent') clock.resume()
+      return turn
+    }
+    const mine = new Promise<Turn>((resolve, reject) => this.waiting.set(seat, { resolve, reject }))
+    const theirs = this.waiting.get(next)
+    if (theirs !== undefined) {
+      this.waiting.delete(next)
+      recorder.append(next, { role: 'user', content: turn.content }, { reward: turn.reward })
+      if (next === 'agent') clock.resume()
+      theirs.resolve({ content: turn.content })
+    } else if (this.started.has(next)) {
+      throw new StepFailure(
+        {
+          owner: 'world',
+          stage: 'reply',
+          code: 'seat_ended',
+          message: `the world gave the turn to "${next}", whose part is over`,
+          retryable: false,
+        },
+        '',
+      )
+    } else this.start(next, turn.content)
+    return mine
+  }
+}
+
+function seatSystem(
+  definition: ErasedDefinition,
+  seat: Seat,
+  task: Task,
+  options: unknown,
+): string | undefined {
+  const system = definition.seats?.[seat]?.system
+  return typeof system === 'function' ? system({ task, options: options as never }) : system
+}
+
+function checkedTurn(turn: Turn): Turn {
+  const content = (turn as Turn | undefined)?.content
+  if (typeof content === 'string' || Array.isArray(content)) return turn
+  throw new StepFailure(
+    {
+      owner: 'world',
+      stage: 'reply',
+      code: 'bad_turn',
+      message: 'world.reply() gave no turn: return { content, done?, reward?, next? }',
+      retryable: false,
+    },
+    '',
+  )
+}

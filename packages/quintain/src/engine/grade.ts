@@ -1,0 +1,150 @@
+import {
+  type ComponentRecord,
+  checkReward,
+  type ErasedDefinition,
+  type Fault,
+  type ResolvedLimits,
+  type RewardContext,
+  type VerdictSummary,
+} from '../core/index.ts'
+import { type Activity, StepFailure, step } from './step.ts'
+
+export interface Grading {
+  components: Record<string, ComponentRecord>
+  summary: VerdictSummary
+  /** What graders said that may quote gold; for the private records. */
+  evidence: Record<string, unknown>
+}
+
+export interface GradeOptions {
+  definition: ErasedDefinition
+  context: Omit<RewardContext<unknown, unknown, unknown, unknown>, 'signal'>
+  limits: ResolvedLimits
+  seq: number
+  activity: Activity
+  redact(text: string): string
+}
+
+/**
+ * Runs metrics, then rewards, then `success`, within one budget of their own. A grader that throws, hangs or gives
+ * something that is no number makes the whole grading a `StepFailure` that names it; nothing is scored zero for it.
+ */
+export async function grade(options: GradeOptions): Promise<Grading> {
+  const { definition, limits } = options
+  const end = performance.now() + limits.gradeMs!
+  const controller = new AbortController()
+  const context = { ...options.context, signal: controller.signal }
+  const components: Record<string, ComponentRecord> = {}
+  const evidence: Record<string, unknown> = {}
+  const metrics: Record<string, number | null> = {}
+  const rewards: Record<string, number | null> = {}
+  let unscored: { component: string; reason: string } | undefined
+
+  const run = <T>(what: string, code: () => T | Promise<T>) =>
+    step(
+      {
+        owner: 'grader',
+        stage: 'grade',
+        what,
+        ms: Math.max(1, end - performance.now()),
+        seq: options.seq,
+        activity: options.activity,
+        redact: options.redact,
+      },
+      code,
+    )
+
+  try {
+    for (const [name, metric] of Object.entries(definition.metrics ?? {})) {
+      const value = await run(`metric "${name}"`, () => metric(context))
+      if (value !== null && (typeof value !== 'number' || !Number.isFinite(value))) {
+        throw notANumber(`metric "${name}"`, 'reward_not_a_number', String(value), options.redact)
+      }
+      metrics[name] = value
+      components[name] = { kind: 'metric', value, weight: 0 }
+    }
+    for (const [name, reward] of Object.entries(definition.rewards)) {
+      const weight = typeof reward === 'function' ? 1 : reward.weight
+      const started = performance.now()
+      const returned = await run(`reward "${name}"`, () =>
+        typeof reward === 'function' ? reward(context) : reward.reward(context),
+      )
+      const checked = checkReward(returned)
+      if (!checked.ok) throw notANumber(`reward "${name}"`, checked.code, checked.detail, options.redact)
+      const reason = checked.reason === undefined ? undefined : options.redact(checked.reason).slice(0, 200)
+      rewards[name] = checked.value
+      components[name] = {
+        kind: 'reward',
+        value: checked.value,
+        weight,
+        ...(checked.steps === undefined ? {} : { steps: checked.steps }),
+        ...(reason === undefined ? {} : { reason }),
+        ...(checked.checks === undefined ? {} : { checks: checked.checks }),
+        ms: Math.round((performance.now() - started) * 1000) / 1000,
+      }
+      if (checked.explain !== undefined) evidence[name] = checked.explain
+      if (checked.value === null && weight !== 0)
+        unscored ??= { component: name, reason: reason ?? 'unscored' }
+    }
+    const pending = Object.keys(definition.groupRewards ?? {}).length > 0
+    const success = await successOf(options, rewards, metrics, run)
+    return {
+      components,
+      evidence,
+      summary: {
+        reward: unscored === undefined && !pending ? totalReward(components) : null,
+        success,
+        rewards,
+        metrics,
+        ...(unscored === undefined ? {} : { unscored }),
+        ...(pending && unscored === undefined ? { pending: 'group' as const } : {}),
+      },
+    }
+  } finally {
+    controller.abort()
+  }
+}
+
+/** The weighted sum of reward components; null when a weighted one is null. */
+export function totalReward(components: Readonly<Record<string, ComponentRecord>>): number | null {
+  let total = 0
+  for (const component of Object.values(components)) {
+    if (component.kind === 'metric' || component.weight === 0) continue
+    if (component.value === null) return null
+    total += component.weight * component.value
+  }
+  return total
+}
+
+async function successOf(
+  options: GradeOptions,
+  rewards: Record<string, number | null>,
+  metrics: Record<string, number | null>,
+  run: <T>(what: string, code: () => T | Promise<T>) => T | Promise<T>,
+): Promise<boolean | null> {
+  const { success } = options.definition
+  if (success === undefined || Object.values(rewards).includes(null)) return null
+  const answer: unknown = await run('success()', () =>
+    success({ rewards: rewards as Record<string, number>, metrics, state: options.context.state }),
+  )
+  if (typeof answer !== 'boolean') {
+    throw notANumber('success()', 'success_not_a_boolean', String(answer), options.redact)
+  }
+  return answer
+}
+
+function notANumber(
+  what: string,
+  code: string,
+  detail: string,
+  redact: (text: string) => string,
+): StepFailure {
+  const fault: Fault = {
+    owner: 'grader',
+    stage: 'grade',
+    code,
+    message: `${what} gave ${redact(detail)}; a reward is a finite number, numbers per step, or unscored(reason)`,
+    retryable: false,
+  }
+  return new StepFailure(fault, `${what} gave ${detail}`)
+}

@@ -1,0 +1,390 @@
+import {
+  createRng,
+  type Environment,
+  type ErasedDefinition,
+  type GroupMember,
+  isUnscored,
+  type Limits,
+  type Model,
+  messageOf,
+  type Need,
+  type Observation,
+  type OrderRecord,
+  type PublicTask,
+  QuintainError,
+  resolveLimits,
+  type Script,
+  type Seat,
+  type Task,
+  virtualClock,
+} from '../core/index.ts'
+import { type AgentFunction, agentFunction, chat, toolLoop } from '../harness/index.ts'
+import { createScriptModel, noop, randomCalls } from '../models/index.ts'
+import { type AttemptOutput, faultedAttempt, runAttempt, type SeatAssignment } from './attempt.ts'
+import { totalReward } from './grade.ts'
+import { openOptions } from './open-options.ts'
+import type {
+  GroupMemberData,
+  GroupVerdict,
+  HostDescription,
+  HostSpec,
+  Job,
+  PolicySpec,
+  TaskQuery,
+} from './protocol.ts'
+import { replayModel } from './replay-model.ts'
+import { type Activity, StepFailure, step } from './step.ts'
+import { openTaskset, summaryOf, type TaskSummary, type Taskset } from './taskset.ts'
+import { storedTranscript } from './transcript.ts'
+
+export interface HostOptions {
+  env: Environment
+  spec: HostSpec
+  activity: Activity
+  /** The model behind a `model` policy: a client here, or the main process's over the wire. */
+  modelOf(id: string): Model
+  /** The agent behind an `agent` policy. */
+  agent?: AgentFunction
+}
+
+/** An environment that is loaded with its options, ready to list tasks and to run attempts. One per worker. */
+export class EnvironmentHost {
+  readonly description: HostDescription
+  private readonly definition: ErasedDefinition
+  private readonly options: HostOptions
+  private readonly taskset: Taskset
+  private readonly envLimits: Limits | undefined
+  private readonly running = new Set<AbortController>()
+  private needs: Set<Need> | undefined
+
+  private constructor(
+    options: HostOptions,
+    taskset: Taskset,
+    envLimits: Limits | undefined,
+    description: HostDescription,
+  ) {
+    this.options = options
+    this.definition = options.env.definition
+    this.taskset = taskset
+    this.envLimits = envLimits
+    this.description = description
+    if (this.definition.needs !== undefined) this.needs = new Set(description.needs)
+  }
+
+  /** Checks the options and opens the tasks. Throws `options_invalid`, `limits_invalid`, `tasks_invalid`. */
+  static async open(options: HostOptions): Promise<EnvironmentHost> {
+    const { definition } = options.env
+    const opened = await openOptions(definition, options.spec.options)
+    const envLimits =
+      typeof definition.limits === 'function'
+        ? definition.limits({ options: opened as never })
+        : definition.limits
+    const permissions =
+      typeof definition.permissions === 'function'
+        ? definition.permissions({ options: opened as never })
+        : (definition.permissions ?? {})
+    const rewards: HostDescription['rewards'] = {}
+    for (const [name, reward] of Object.entries(definition.rewards)) {
+      rewards[name] = { kind: 'reward', weight: typeof reward === 'function' ? 1 : reward.weight }
+    }
+    for (const [name, reward] of Object.entries(definition.groupRewards ?? {})) {
+      rewards[name] = { kind: 'group', weight: reward.weight ?? 1 }
+    }
+    const description: HostDescription = {
+      options: opened,
+      rewards,
+      metrics: Object.keys(definition.metrics ?? {}),
+      success: definition.success !== undefined,
+      seats: ['agent', ...Object.keys(definition.seats ?? {}).filter((seat) => seat !== 'agent')],
+      scripted: Object.entries(definition.seats ?? {}).flatMap(([seat, { play }]) => (play ? [seat] : [])),
+      oracle: definition.oracle !== undefined,
+      policies: Object.keys(definition.policies ?? {}),
+      needs: [...(definition.needs ?? [])],
+      limits: resolveLimits(envLimits, options.spec.limits),
+      permissions,
+    }
+    const runOptions = { ...options, spec: { ...options.spec, options: opened } }
+    const taskset = await openTaskset(definition, opened, options.spec.seed)
+    return new EnvironmentHost(runOptions, taskset, envLimits, description)
+  }
+
+  /** Tasks in order, without anything secret. */
+  async *list(query: TaskQuery): AsyncGenerator<TaskSummary, void, undefined> {
+    const wanted = query.ids === undefined ? undefined : new Set(query.ids)
+    let index = 0
+    let given = 0
+    if (query.limit === 0) return
+    for await (const task of this.taskset.list()) {
+      const place = index++
+      if (query.split !== undefined && task.split !== query.split) continue
+      if (wanted !== undefined && !wanted.delete(task.id)) continue
+      yield summaryOf(task, place)
+      if (++given === query.limit || wanted?.size === 0) return
+    }
+  }
+
+  /** What an environment that does not declare its needs asks for, seen by opening the world of a task. */
+  async probe(index: number): Promise<Need[]> {
+    const { definition } = this
+    const needs = new Set<Need>(definition.needs ?? [])
+    if (Object.keys(definition.groupRewards ?? {}).length > 0) needs.add('groupRewards')
+    if (this.description.seats.length > 1) needs.add('seats')
+    if (definition.needs === undefined && definition.world !== undefined) {
+      const task = await this.taskset.at(index)
+      const over = new AbortController()
+      const run = <T>(stage: string, what: string, code: () => T | Promise<T>) =>
+        step(
+          {
+            owner: 'world',
+            stage,
+            what,
+            ms: this.description.limits.toolMs!,
+            seq: -1,
+            activity: this.options.activity,
+            redact: () => 'its text is left out here, since it may quote the secret; run one task to see it',
+          },
+          code,
+        )
+      const world = await run('open', 'world()', () =>
+        definition.world!(task, {
+          options: this.options.spec.options as never,
+          rng: createRng('probe'),
+          clock: virtualClock(),
+          signal: over.signal,
+        }),
+      )
+      try {
+        if (world.reply !== undefined) needs.add('turns')
+        if (world.tools !== undefined) {
+          const tools = await run('tools', 'world.tools()', () => world.tools!('agent'))
+          if (tools.length > 0) needs.add('tools')
+        }
+      } finally {
+        over.abort()
+        try {
+          await run('close', 'world.close()', () => world.close?.())
+        } catch {
+          // The probe is only a look; a world that cannot close will say so in its rollouts.
+        }
+      }
+    }
+    this.needs = needs
+    return [...needs]
+  }
+
+  /** Runs one attempt. Never rejects for what the environment or the agent does. */
+  async run(job: Job): Promise<AttemptOutput> {
+    const { spec } = this.options
+    const controller = new AbortController()
+    this.running.add(controller)
+    try {
+      const task = await this.taskset.at(job.order.index)
+      if (summaryOf(task, job.order.index).digest !== job.order.taskDigest) {
+        throw new QuintainError(
+          'run_mismatch',
+          `Task ${job.order.task} is not the one that was ordered; its public part has changed. Start a new run.`,
+        )
+      }
+      const needs = this.needs ?? new Set(await this.probe(job.order.index))
+      return await runAttempt({
+        definition: this.definition,
+        options: spec.options,
+        task,
+        order: job.order,
+        try: job.try,
+        seats: this.assignments(job, needs),
+        limits: resolveLimits(this.envLimits, task.limits, spec.limits),
+        runSeed: spec.seed,
+        rubric: rubricName(this.description),
+        controller,
+        activity: this.options.activity,
+      })
+    } catch (thrown) {
+      return faultedAttempt(job.order, job.try, {
+        owner: 'world',
+        stage: 'task',
+        code: QuintainError.isInstance(thrown) ? thrown.code : 'threw',
+        message: thrown instanceof StepFailure ? thrown.fault.message : messageOf(thrown),
+        retryable: false,
+      })
+    } finally {
+      this.running.delete(controller)
+    }
+  }
+
+  /** Cancels every attempt that runs here. */
+  cancel(): void {
+    for (const controller of this.running) controller.abort()
+  }
+
+  /** Runs the group rewards over the recorded members of a group. Rejects with a `StepFailure` of the grader. */
+  async gradeGroup(members: readonly GroupMemberData[]): Promise<GroupVerdict[]> {
+    const tasks = await Promise.all(members.map(({ index }) => this.taskset.at(index)))
+    const views: GroupMember<unknown, unknown, unknown>[] = members.map((member, place) => ({
+      id: member.attempt,
+      task: tasks[place]!,
+      transcript: storedTranscript(member.trajectory, member),
+      state: member.state,
+      rewards: member.summary.rewards,
+    }))
+    const components = members.map((member) => ({ ...member.verdict.components }))
+    const controller = new AbortController()
+    try {
+      for (const [name, reward] of Object.entries(this.definition.groupRewards ?? {})) {
+        const what = `group reward "${name}"`
+        const failed = (code: string, message: string) =>
+          new StepFailure({ owner: 'grader', stage: 'group', code, message, retryable: false }, message)
+        const tooFew = members.length < (reward.atLeast ?? 2)
+        const given = tooFew
+          ? {}
+          : await step(
+              {
+                owner: 'grader',
+                stage: 'group',
+                what,
+                ms: this.description.limits.gradeMs!,
+                seq: -1,
+                activity: this.options.activity,
+                redact: () => 'see the private records',
+              },
+              () =>
+                reward.reward({
+                  members: views,
+                  options: this.options.spec.options as never,
+                  signal: controller.signal,
+                }),
+            )
+        for (const [place, member] of members.entries()) {
+          const value = tooFew ? undefined : given[member.attempt]
+          const reason = tooFew ? 'group_too_small' : isUnscored(value) ? value.reason : undefined
+          if (reason === undefined && (typeof value !== 'number' || !Number.isFinite(value))) {
+            throw failed(
+              value === undefined ? 'member_without_value' : 'reward_not_a_number',
+              `${what} gave no finite number for member ${member.attempt}; return one for each member, by id`,
+            )
+          }
+          components[place]![name] = {
+            kind: 'group',
+            value: reason === undefined ? (value as number) : null,
+            weight: reward.weight ?? 1,
+            ...(reason === undefined ? {} : { reason }),
+          }
+        }
+      }
+    } finally {
+      controller.abort()
+    }
+    const at = new Date().toISOString()
+    return members.map((member, place) => {
+      const mine = components[place]!
+      const blank = Object.entries(mine).find(
+        ([, component]) => component.value === null && component.weight !== 0 && component.kind !== 'metric',
+      )
+      const unscored =
+        blank === undefined ? undefined : { component: blank[0], reason: blank[1].reason ?? 'unscored' }
+      const reward = totalReward(mine)
+      const rewards = Object.fromEntries(
+        Object.entries(mine).flatMap(([name, { kind, value }]) => (kind === 'metric' ? [] : [[name, value]])),
+      )
+      const { pending: _p, unscored: _u, ...summary } = member.summary
+      const { pending: _vp, unscored: _vu, ...record } = member.verdict
+      return {
+        attempt: member.attempt,
+        order: member.order,
+        record: { ...record, at, reward, components: mine, ...(unscored === undefined ? {} : { unscored }) },
+        summary: { ...summary, reward, rewards, ...(unscored === undefined ? {} : { unscored }) },
+      }
+    })
+  }
+
+  private assignments(job: Job, needs: ReadonlySet<Need>): Record<Seat, SeatAssignment> {
+    const { spec } = this.options
+    const assignments: Record<Seat, SeatAssignment> = {}
+    for (const [seat, policy] of Object.entries(spec.seats)) {
+      const loop = { escalate: spec.escalate && seat === 'agent' }
+      assignments[seat] = {
+        policy: policyName(policy),
+        harness:
+          policy.kind === 'agent'
+            ? agentFunction(this.options.agent!, policy.id)
+            : seat !== 'agent' || needs.has('tools')
+              ? toolLoop(loop)
+              : chat(loop),
+        sampling: policy.kind === 'model' ? this.samplingOf(job.order) : {},
+        createModel: (context) => this.createModel(policy, job, context),
+      }
+    }
+    return assignments
+  }
+
+  private samplingOf(order: OrderRecord): HostSpec['sampling'] {
+    const { sampling } = this.options.spec
+    return sampling.seed === undefined ? sampling : { ...sampling, seed: sampling.seed + order.repeat }
+  }
+
+  private createModel(
+    policy: PolicySpec,
+    job: Job,
+    { task, publicTask, seat }: { task: Task; publicTask: PublicTask; seat: Seat },
+  ): Model {
+    const id = policyName(policy)
+    switch (policy.kind) {
+      case 'model':
+        return this.options.modelOf(policy.id)
+      case 'agent':
+        return absentModel(id)
+      case 'recorded': {
+        return replayModel(id, job.replies?.[seat])
+      }
+      case 'script': {
+        const options = this.options.spec.options as never
+        const rng = createRng(`${job.order.seed}/policy/${seat}`)
+        const { definition } = this
+        const start = (context: {
+          observation: Observation
+          tools: readonly { name: string; parameters: Record<string, unknown> }[]
+        }): Script => {
+          const common = { ...context, options, rng }
+          if (policy.name === 'noop') return noop()
+          if (policy.name === 'oracle') return definition.oracle!({ ...common, task: task as never })
+          if (policy.name === 'play')
+            return definition.seats![seat]!.play!({ ...common, task: task as never })
+          const own = definition.policies?.[policy.name]
+          if (own !== undefined) return own({ ...common, task: publicTask as never })
+          return randomCalls(common)
+        }
+        return createScriptModel({ id, seat, start })
+      }
+    }
+  }
+}
+
+/** The name of a policy in records and reports. */
+export function policyName(policy: PolicySpec): string {
+  switch (policy.kind) {
+    case 'script':
+      return `script:${policy.name}`
+    case 'recorded':
+      return `recorded:${policy.id}`
+    case 'agent':
+      return `agent:${policy.id}`
+    case 'model':
+      return policy.id
+  }
+}
+
+/** The identity of an environment's own rubric: names, kinds and weights; its code is named by the environment's digest. */
+export function rubricName(description: HostDescription): string {
+  return Object.entries(description.rewards)
+    .map(([name, { kind, weight }]) => `${name}${kind === 'group' ? '(group)' : ''}*${weight}`)
+    .join('+')
+}
+
+function absentModel(id: string): Model {
+  return {
+    id,
+    generate() {
+      return Promise.reject(new Error('an agent passed as a function brings its own model'))
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import type {
+  ErrorCode,
+  Fault,
+  Limits,
+  Message,
+  ModelRequest,
+  ModelResponse,
+  Need,
+  OrderRecord,
+  Permissions,
+  ResolvedLimits,
+  RetryEntry,
+  Sampling,
+  Seat,
+  TrajectoryRecord,
+  VerdictRecord,
+  VerdictSummary,
+} from '../core/index.ts'
+import type { AttemptOutput } from './attempt.ts'
+import type { TaskSummary } from './taskset.ts'
+
+/** Who plays a seat, as data that can be sent to a worker. */
+export type PolicySpec =
+  /** A model that the main process calls; `id` is its name in the records. */
+  | { kind: 'model'; id: string }
+  /** `oracle`, `noop`, `random`, `play` (the seat's own script), or one that the environment ships. */
+  | { kind: 'script'; name: string }
+  /** Replies that were recorded; they come with each job. */
+  | { kind: 'recorded'; id: string }
+  /** A function in this process; inline isolation only. */
+  | { kind: 'agent'; id: string }
+
+/** How a worker is to hold an environment. Holds no secret of the host: a worker never sees a key. */
+export interface HostSpec {
+  options: Record<string, unknown>
+  seed: string
+  /** Limits of the run, over those of environment and task. */
+  limits?: Limits
+  seats: Record<Seat, PolicySpec>
+  sampling: Sampling
+  escalate: boolean
+}
+
+/** What is known of an environment once it is loaded with its options. */
+export interface HostDescription {
+  /** Options as the schema completed them. */
+  options: Record<string, unknown>
+  rewards: Record<string, { kind: 'reward' | 'group'; weight: number }>
+  metrics: string[]
+  success: boolean
+  seats: Seat[]
+  /** Seats that have a script of their own. */
+  scripted: Seat[]
+  oracle: boolean
+  policies: string[]
+  needs: Need[]
+  limits: ResolvedLimits
+  permissions: Permissions
+}
+
+/** One attempt to run. */
+export interface Job {
+  order: OrderRecord
+  try: number
+  /** Recorded replies by seat, for `recorded` policies. */
+  replies?: Record<Seat, readonly Message[]>
+}
+
+export interface TaskQuery {
+  split?: string
+  ids?: readonly string[]
+  limit?: number
+}
+
+/** A member of a group, as the records hold it. */
+export interface GroupMemberData {
+  attempt: string
+  order: string
+  index: number
+  trajectory: TrajectoryRecord
+  state: unknown
+  outcome: NonNullable<AttemptOutput['attempt']['outcome']>
+  stop: string | undefined
+  turns: number
+  verdict: VerdictRecord
+  summary: VerdictSummary
+}
+
+export interface GroupVerdict {
+  attempt: string
+  order: string
+  record: VerdictRecord
+  summary: VerdictSummary
+}
+
+export interface WireFault {
+  fault: Fault
+  outcome?: 'context_overflow' | 'refused'
+  status?: number
+  retries: RetryEntry[]
+}
+
+export interface WireError {
+  code: ErrorCode
+  message: string
+  facts: Record<string, unknown>
+}
+
+export type ToWorker =
+  | { t: 'open'; entry: string; spec: HostSpec }
+  | { t: 'list'; id: number; query: TaskQuery }
+  | { t: 'more'; id: number }
+  | { t: 'probe'; id: number; index: number }
+  | { t: 'jobs'; jobs: Job[] }
+  | { t: 'group'; id: number; members: GroupMemberData[] }
+  | { t: 'reply'; call: number; response?: ModelResponse; failure?: WireFault }
+  | { t: 'wait'; call: number; waiting: boolean }
+  | { t: 'cancel' }
+  | { t: 'ping'; n: number }
+
+export interface CallMessage {
+  t: 'call'
+  call: number
+  model: string
+  request: ModelRequest
+  seat: Seat
+  attempt: string
+  task: string
+  repeat: number
+}
+
+export type FromWorker =
+  | { t: 'opened'; description: HostDescription }
+  | { t: 'answer'; id: number; value?: unknown; error?: WireError; fault?: Fault }
+  | { t: 'tasks'; id: number; tasks: TaskSummary[]; done: boolean; error?: WireError }
+  | { t: 'failed'; error: WireError }
+  | { t: 'done'; output: AttemptOutput }
+  | CallMessage
+  | { t: 'abort'; call: number }
+  | { t: 'pong'; n: number }

@@ -1,0 +1,146 @@
+import type {
+  AssistantMessage,
+  CallRecord,
+  Message,
+  MessageNode,
+  Seat,
+  TokenData,
+  TokenRefs,
+} from '../core/index.ts'
+
+/**
+ * Builds the message graph of an attempt: each message once, under the one it followed. A history that extends an
+ * earlier one is the same branch; an edited or compacted one branches where it differs.
+ */
+export class Recorder {
+  readonly nodes: MessageNode[] = []
+  readonly calls: CallRecord[] = []
+  private readonly children = new Map<number, number[]>()
+  private readonly leaves = new Map<Seat, number>()
+  private readonly chunks: Uint8Array[] = []
+  private chunkBytes = 0
+  private readonly ids: { prompt: Int32Array; output: Int32Array | undefined; seat: Seat; call: number }[] =
+    []
+
+  /** The last node of a seat's conversation; -1 before its first. */
+  leaf(seat: Seat): number {
+    return this.leaves.get(seat) ?? -1
+  }
+
+  /** Appends a message after the seat's last one. */
+  append(
+    seat: Seat,
+    message: Message,
+    options: { sampled?: boolean; reward?: number | undefined } = {},
+  ): number {
+    return this.add(seat, this.leaf(seat), message, options)
+  }
+
+  /** The node that a whole history ends in, adding what is new of it. It becomes the seat's leaf. */
+  path(seat: Seat, messages: readonly Message[]): number {
+    let at = -1
+    for (const message of messages) {
+      const next = this.children.get(at)?.find((child) => {
+        const node = this.nodes[child]!
+        return node.seat === seat && sameMessage(node.message, message)
+      })
+      at = next ?? this.add(seat, at, message, {})
+    }
+    this.leaves.set(seat, at)
+    return at
+  }
+
+  /** Adds a call whose prompt is the seat's leaf; its output, if any, becomes the leaf. */
+  call(
+    seat: Seat,
+    prompt: number,
+    output: AssistantMessage | undefined,
+    call: Omit<CallRecord, 'seat' | 'prompt' | 'output' | 'tokens'>,
+    tokens?: TokenData,
+  ): void {
+    const node = output === undefined ? -1 : this.add(seat, prompt, output, { sampled: true })
+    const refs = tokens === undefined ? undefined : this.tokens(seat, tokens)
+    this.calls.push({ seat, prompt, output: node, ...call, ...(refs === undefined ? {} : { tokens: refs }) })
+  }
+
+  /** Messages from the root to the seat's leaf. */
+  messages(seat: Seat): Message[] {
+    const found: Message[] = []
+    for (let at = this.leaf(seat); at >= 0; at = this.nodes[at]!.parent) found.push(this.nodes[at]!.message)
+    return found.reverse()
+  }
+
+  /** Rewards that came with the turns of a seat, in order. */
+  turnRewards(seat: Seat): number[] {
+    const found: number[] = []
+    for (const node of this.nodes)
+      if (node.seat === seat && node.reward !== undefined) found.push(node.reward)
+    return found
+  }
+
+  /** All token arrays as one chunk; undefined when no call had any. */
+  tokenChunk(): Buffer | undefined {
+    return this.chunkBytes === 0 ? undefined : Buffer.concat(this.chunks, this.chunkBytes)
+  }
+
+  private add(
+    seat: Seat,
+    parent: number,
+    message: Message,
+    options: { sampled?: boolean; reward?: number | undefined },
+  ): number {
+    const node: MessageNode = { parent, seat, message, sampled: options.sampled ?? false }
+    if (options.reward !== undefined) node.reward = options.reward
+    const index = this.nodes.push(node) - 1
+    const siblings = this.children.get(parent)
+    if (siblings === undefined) this.children.set(parent, [index])
+    else siblings.push(index)
+    this.leaves.set(seat, index)
+    return index
+  }
+
+  private tokens(seat: Seat, data: TokenData): TokenRefs {
+    const refs: TokenRefs = {}
+    if (data.promptIds !== undefined) {
+      const { base, keep } = this.longestPrefix(seat, data.promptIds)
+      refs.prompt = { base, keep, ids: this.store(data.promptIds.subarray(keep)) }
+      this.ids.push({ prompt: data.promptIds, output: data.outputIds, seat, call: this.calls.length })
+    }
+    if (data.outputIds !== undefined) refs.output = this.store(data.outputIds)
+    if (data.logprobs !== undefined) refs.logprobs = this.store(data.logprobs)
+    return refs
+  }
+
+  /** The earlier call of the seat whose prompt and output share the longest beginning with `prompt`. */
+  private longestPrefix(seat: Seat, prompt: Int32Array): { base: number | null; keep: number } {
+    let best: { base: number | null; keep: number } = { base: null, keep: 0 }
+    for (const earlier of this.ids) {
+      if (earlier.seat !== seat) continue
+      const keep = commonLength(prompt, earlier.prompt, earlier.output)
+      if (keep > best.keep) best = { base: earlier.call, keep }
+    }
+    return best
+  }
+
+  private store(array: Int32Array | Float32Array): [number, number] {
+    const at = this.chunkBytes
+    this.chunks.push(new Uint8Array(array.buffer, array.byteOffset, array.byteLength))
+    this.chunkBytes += array.byteLength
+    return [at, array.length]
+  }
+}
+
+function commonLength(ids: Int32Array, prompt: Int32Array, output: Int32Array | undefined): number {
+  let at = 0
+  while (at < ids.length && at < prompt.length && ids[at] === prompt[at]) at++
+  if (at < prompt.length || output === undefined) return at
+  while (at < ids.length && at - prompt.length < output.length && ids[at] === output[at - prompt.length]) at++
+  return at
+}
+
+function sameMessage(a: Message, b: Message): boolean {
+  if (a === b) return true
+  if (a.role !== b.role) return false
+  if (typeof a.content === 'string' && typeof b.content === 'string' && a.content !== b.content) return false
+  return JSON.stringify(a) === JSON.stringify(b)
+}

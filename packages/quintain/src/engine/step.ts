@@ -1,0 +1,118 @@
+import { type Fault, type FaultOwner, messageOf } from '../core/index.ts'
+
+/** Code of an environment failed or hung: whose fault it is, and the whole text, which may quote a secret. */
+export class StepFailure extends Error {
+  override readonly name = 'StepFailure'
+  readonly fault: Fault
+  readonly privateText: string
+
+  constructor(fault: Fault, privateText: string) {
+    super(fault.message)
+    this.fault = fault
+    this.privateText = privateText
+  }
+}
+
+/** Told which attempt's code runs on this thread right now, so that a watchdog can say who blocks it. */
+export interface Activity {
+  enter(seq: number, stage: string): void
+  leave(): void
+}
+
+export const noActivity: Activity = { enter() {}, leave() {} }
+
+export interface StepOptions {
+  owner: FaultOwner
+  stage: string
+  /** What was called, for the message: `world.reply()`, `reward "solved"`. */
+  what: string
+  ms: number
+  seq: number
+  activity: Activity
+  /** Makes text free of secrets. */
+  redact(text: string): string
+  /** When this aborts, the step is given up as part of an attempt that is over. */
+  signal?: AbortSignal
+}
+
+/** Thrown by a step whose attempt ended while it ran. */
+export class StepAbandoned extends Error {
+  override readonly name = 'StepAbandoned'
+}
+
+/**
+ * Runs a piece of an environment's code under a deadline. What it throws, and its hanging, become a `StepFailure`.
+ * Code that answers at once costs no timer and no turn of the event loop.
+ */
+export function step<T>(options: StepOptions, run: () => T | Promise<T>): T | Promise<T> {
+  options.activity.enter(options.seq, options.stage)
+  let result: T | Promise<T>
+  try {
+    result = run()
+  } catch (thrown) {
+    throw threw(options, thrown)
+  } finally {
+    options.activity.leave()
+  }
+  return isThenable(result) ? underDeadline(options, result) : result
+}
+
+function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  )
+}
+
+function underDeadline<T>(options: StepOptions, promise: Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      cleanUp()
+      reject(
+        new StepFailure(
+          {
+            owner: options.owner,
+            stage: options.stage,
+            code: 'timeout',
+            message: `${options.what} did not end within ${options.ms} ms`,
+            retryable: true,
+          },
+          '',
+        ),
+      )
+    }, options.ms)
+    const abandon = () => {
+      cleanUp()
+      reject(new StepAbandoned('the attempt is over'))
+    }
+    const cleanUp = () => {
+      clearTimeout(timer)
+      options.signal?.removeEventListener('abort', abandon)
+    }
+    if (options.signal?.aborted) abandon()
+    else options.signal?.addEventListener('abort', abandon)
+    Promise.resolve(promise).then(
+      (value) => {
+        cleanUp()
+        resolve(value)
+      },
+      (thrown) => {
+        cleanUp()
+        reject(threw(options, thrown))
+      },
+    )
+  })
+}
+
+function threw(options: StepOptions, thrown: unknown): StepFailure {
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)
+  return new StepFailure(
+    {
+      owner: options.owner,
+      stage: options.stage,
+      code: 'threw',
+      message: `${options.what} threw: ${options.redact(messageOf(thrown, 300))}`,
+      retryable: true,
+    },
+    text,
+  )
+}

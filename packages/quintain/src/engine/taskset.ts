@@ -1,0 +1,160 @@
+import {
+  canonicalJson,
+  createRng,
+  type ErasedDefinition,
+  type IndexedTasks,
+  QuintainError,
+  refuseProblems,
+  sha256,
+  type Task,
+  type TaskInput,
+  taskProblems,
+} from '../core/index.ts'
+
+/** What the plan needs of a task: nothing secret. */
+export interface TaskSummary {
+  id: string
+  index: number
+  split: string
+  /** Digest of the public part, 32 hex digits. */
+  digest: string
+  tags?: string[]
+}
+
+/** The tasks of an environment with given options, by place, each checked when it is first read. */
+export interface Taskset {
+  at(index: number): Promise<Task>
+  /** Every task in order; ends early when nobody asks for more, so that endless sources are fine. */
+  list(): AsyncGenerator<Task, void, undefined>
+}
+
+/** Opened tasks are kept up to this many; generated ones beyond it are made again. */
+const keptTasks = 4096
+
+/** Reads tasks from whatever source the environment gives. Throws `tasks_invalid` naming the task and the field. */
+export async function openTaskset(
+  definition: ErasedDefinition,
+  options: unknown,
+  seed: string,
+): Promise<Taskset> {
+  const given = definition.tasks
+  const source = typeof given === 'function' ? await given({ options: options as never }) : given
+  if (isIndexed(source)) return indexed(source, seed)
+  if (
+    typeof source === 'object' &&
+    source !== null &&
+    (Symbol.iterator in source || Symbol.asyncIterator in source)
+  ) {
+    return sequential(source)
+  }
+  throw new QuintainError(
+    'tasks_invalid',
+    'tasks is neither an array, an iterable nor { size, at(index) }; see the contract in docs/contract.md.',
+  )
+}
+
+function isIndexed(source: unknown): source is IndexedTasks<unknown, unknown> {
+  return (
+    typeof source === 'object' &&
+    source !== null &&
+    'at' in source &&
+    'size' in source &&
+    !Array.isArray(source)
+  )
+}
+
+function indexed(source: IndexedTasks<unknown, unknown>, seed: string): Taskset {
+  if (!(source.size >= 0)) {
+    throw new QuintainError('tasks_invalid', `tasks.size is ${source.size}; give a count or Infinity.`)
+  }
+  const kept = new Map<number, Promise<Task>>()
+  const at = (index: number): Promise<Task> => {
+    let task = kept.get(index)
+    if (task === undefined) {
+      task = Promise.resolve(source.at(index, { rng: createRng(`${seed}/task/${index}`) })).then((input) =>
+        checkedTask(input, index),
+      )
+      if (kept.size >= keptTasks) kept.delete(kept.keys().next().value!)
+      kept.set(index, task)
+    }
+    return task
+  }
+  return {
+    at,
+    async *list() {
+      for (let index = 0; index < source.size; index++) yield await at(index)
+    },
+  }
+}
+
+function sequential(source: Iterable<unknown> | AsyncIterable<unknown>): Taskset {
+  const read: Task[] = []
+  const iterator =
+    Symbol.asyncIterator in source
+      ? source[Symbol.asyncIterator]()
+      : (source as Iterable<unknown>)[Symbol.iterator]()
+  let ended = false
+  let turn: Promise<unknown> = Promise.resolve()
+  const readTo = (index: number): Promise<unknown> => {
+    // One reader at a time: two attempts may ask for tasks of one iterator together.
+    turn = turn.then(async () => {
+      while (!ended && read.length <= index) {
+        const next = await iterator.next()
+        if (next.done === true) ended = true
+        else read.push(checkedTask(next.value, read.length))
+      }
+    })
+    return turn
+  }
+  return {
+    async at(index) {
+      if (index >= read.length) await readTo(index)
+      const task = read[index]
+      if (task === undefined) {
+        throw new QuintainError(
+          'unknown_task',
+          `There is no task in place ${index}; the taskset has ${read.length}.`,
+        )
+      }
+      return task
+    },
+    async *list() {
+      for (let index = 0; ; index++) {
+        if (index >= read.length) await readTo(index)
+        if (index >= read.length) return
+        yield read[index]!
+      }
+    },
+  }
+}
+
+function checkedTask(input: unknown, index: number): Task {
+  const problems = taskProblems(input, index)
+  if (problems.length > 0) refuseProblems(problems, 'the environment')
+  const task = input as TaskInput
+  return { ...task, split: task.split ?? 'test', data: task.data, secret: task.secret }
+}
+
+/** What the plan keeps of a task. */
+export function summaryOf(task: Task, index: number): TaskSummary {
+  const { id, split, prompt, data, limits, tags } = task
+  return {
+    id,
+    index,
+    split,
+    digest: sha256(canonicalJson({ id, split, prompt, data, limits })).slice(0, 32),
+    ...(tags === undefined ? {} : { tags: [...tags] }),
+  }
+}
+
+const fullDigests = new WeakMap<Task, string>()
+
+/** Digest of the whole task, secret included; for the private records only. */
+export function fullDigest(task: Task): string {
+  let digest = fullDigests.get(task)
+  if (digest === undefined) {
+    digest = sha256(canonicalJson(task))
+    fullDigests.set(task, digest)
+  }
+  return digest
+}
