@@ -1,0 +1,182 @@
+import { clusteredMean, clusteredProportion, repeatMean, wilsonInterval } from '../stats/index.ts'
+
+/** Why an estimate has no value, or no interval. */
+export type EstimateReason =
+  /** Fewer orders were scored than the declared minimum; see `observed` and `bounds`. */
+  | 'below_coverage'
+  | 'nothing_scored'
+  | 'nothing_ordered'
+  /** The environment does not say what success is. */
+  | 'not_declared'
+  /** One task says nothing of how tasks differ. */
+  | 'single_task'
+  /** All values are equal; that is no proof that all others would be. */
+  | 'no_spread'
+  /** Some task has a single scored attempt, so its spread under repetition is unknown. */
+  | 'single_repeats'
+
+/** What an interval speaks of: tasks that were never seen, drawn as these were, or these very tasks run again. */
+export type EstimateScope = 'new tasks' | 'these tasks again'
+
+/** A number with everything that is needed to believe it. */
+export interface Estimate {
+  /** The headline; null below the declared coverage, and `reason` says so. */
+  value: number | null
+  /** Orders with a score, of `planned` orders. */
+  n: number
+  planned: number
+  /** Tasks with a score, and tasks planned. */
+  tasks: { scored: number; planned: number }
+  interval: [number, number] | null
+  level: 0.95
+  /** The interval's method in words. */
+  method: string
+  scope: EstimateScope
+  reason?: EstimateReason
+  /** Mean of what was scored, whatever the coverage. Not a headline. */
+  observed: number | null
+  /** The mean if everything missing had failed, and if it had succeeded; null where scores have no declared range. */
+  bounds: [number, number] | null
+}
+
+/**
+ * An estimate of a rate. Its interval always exists: where nothing is known it is [0, 1], with `method` `none`,
+ * so that a test on its lower end fails instead of crashing.
+ */
+export type RateEstimate = Estimate & { interval: [number, number] }
+
+/** Scores of the orders of a task: a number for each that was scored, null for the rest. */
+export type TaskScores = ReadonlyMap<string, readonly (number | null)[]>
+
+interface Method {
+  interval: [number, number] | null
+  method: string
+  reason?: EstimateReason
+}
+
+const level = 0.95
+
+function isBinary(groups: readonly (readonly number[])[]): boolean {
+  let zero = false
+  let one = false
+  for (const group of groups) {
+    for (const score of group) {
+      if (score === 0) zero = true
+      else if (score === 1) one = true
+      else return false
+    }
+  }
+  return zero && one
+}
+
+function proportionOfNewTasks(groups: readonly (readonly number[])[]): Method {
+  const found = clusteredProportion(groups, level)
+  const words = {
+    wilson: 'Wilson',
+    wilson_effective_n: 'Wilson at the effective n, clustered by task',
+    wilson_over_clusters: 'Wilson over tasks, which are all alike',
+    none: 'none',
+  }
+  return {
+    interval: found.interval,
+    method: words[found.method],
+    ...(found.interval === null ? { reason: 'single_task' } : {}),
+  }
+}
+
+function meanOfNewTasks(groups: readonly (readonly number[])[]): Method {
+  // A reward that is seen to be zero or one is a rate, and a t interval of a rate is poor below a few hundred.
+  if (isBinary(groups)) return proportionOfNewTasks(groups)
+  const found = clusteredMean(groups, { level })
+  if (found.interval === null) return { interval: null, method: 'none', reason: 'single_task' }
+  if (found.stderr !== null && found.stderr < 1e-12) {
+    return { interval: null, method: 'none', reason: 'no_spread' }
+  }
+  const single = found.n === found.clusters
+  return { interval: found.interval, method: single ? 't over tasks' : 't, clustered by task' }
+}
+
+function meanOfSameTasks(groups: readonly (readonly number[])[]): Method {
+  const found = repeatMean(groups, level)
+  if (found.interval === null) {
+    return {
+      interval: null,
+      method: 'none',
+      reason: found.reason === 'no_spread' ? 'no_spread' : 'single_repeats',
+    }
+  }
+  return { interval: found.interval, method: 't over repeats inside tasks' }
+}
+
+function proportionOfSameTasks(groups: readonly (readonly number[])[]): Method {
+  const found = meanOfSameTasks(groups)
+  if (found.interval !== null) {
+    const [low, high] = found.interval
+    return { ...found, interval: [Math.max(0, low), Math.min(1, high)] }
+  }
+  if (found.reason !== 'no_spread') return found
+  // Tasks that differ only lower the variance of a sum of zeros and ones, so this errs on the wide side.
+  const all = groups.flat()
+  const hits = all.reduce((sum, score) => sum + score, 0)
+  return { interval: wilsonInterval(hits, all.length, level), method: 'Wilson over orders' }
+}
+
+const methods = {
+  rate: { 'new tasks': proportionOfNewTasks, 'these tasks again': proportionOfSameTasks },
+  mean: { 'new tasks': meanOfNewTasks, 'these tasks again': meanOfSameTasks },
+}
+
+/**
+ * The mean of scores that come in tasks, computed from what was ordered: a headline only at `minCoverage`
+ * (1 when absent), and otherwise the mean of what was scored with the bounds that the missing could reach.
+ */
+export function estimate(
+  kind: 'mean' | 'rate',
+  scores: TaskScores,
+  { minCoverage = 1, scope = 'new tasks' }: { minCoverage?: number; scope?: EstimateScope } = {},
+): Estimate {
+  const groups: number[][] = []
+  let planned = 0
+  let n = 0
+  let sum = 0
+  for (const orders of scores.values()) {
+    planned += orders.length
+    const finite = orders.filter((score): score is number => score !== null)
+    n += finite.length
+    for (const score of finite) sum += score
+    if (finite.length > 0) groups.push(finite)
+  }
+  const observed = n === 0 ? null : sum / n
+  const facts = {
+    n,
+    planned,
+    tasks: { scored: groups.length, planned: scores.size },
+    level,
+    scope,
+    observed,
+    bounds:
+      kind === 'rate' && planned > 0
+        ? ([sum / planned, (sum + planned - n) / planned] satisfies [number, number])
+        : null,
+  } as const
+  const missing = (reason: EstimateReason): Estimate => ({
+    value: null,
+    ...facts,
+    interval: null,
+    method: 'none',
+    reason,
+  })
+  if (planned === 0) return missing('nothing_ordered')
+  if (n === 0) return missing('nothing_scored')
+  if (n / planned < minCoverage) return missing('below_coverage')
+  return { value: observed, ...facts, ...methods[kind][scope](groups) }
+}
+
+/** `estimate('rate', …)` with an interval that always exists. */
+export function estimateRate(
+  scores: TaskScores,
+  options: { minCoverage?: number; scope?: EstimateScope } = {},
+): RateEstimate {
+  const found = estimate('rate', scores, options)
+  return { ...found, interval: found.interval ?? [0, 1] }
+}

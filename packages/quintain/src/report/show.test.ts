@@ -1,0 +1,173 @@
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { foldRun, type MessageNode } from '../core/index.ts'
+import { pickOrders } from './pick.ts'
+import { writeSampleRun } from './sample-run.ts'
+import { foldText, formatAttempt, readAttempt } from './show.ts'
+
+let root: string
+let dir: string
+const node = (
+  parent: number,
+  message: MessageNode['message'],
+  extra: Partial<MessageNode> = {},
+): MessageNode => ({
+  parent,
+  seat: 'agent',
+  message,
+  sampled: message.role === 'assistant',
+  ...extra,
+})
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'quintain-show-'))
+  dir = join(root, 'run')
+  await writeSampleRun(dir, {
+    orders: [
+      {
+        task: 'talk',
+        attempts: [
+          {
+            reward: 1,
+            outcome: 'env_done',
+            stop: 'won',
+            nodes: [
+              node(-1, { role: 'system', content: 'Be kind.' }),
+              node(0, { role: 'user', content: 'Find it.' }),
+              node(1, {
+                role: 'assistant',
+                content: 'Looking \u001b[2J now',
+                reasoning: 'hmm',
+                toolCalls: [
+                  { id: 'c1', name: 'search', arguments: '{"q":"it"}' },
+                  { id: 'c2', name: 'search', arguments: '{"q":' },
+                ],
+              }),
+              node(2, { role: 'tool', toolCallId: 'c1', name: 'search', content: 'found' }, { reward: 0.25 }),
+              node(3, { role: 'tool', toolCallId: 'c2', name: 'search', content: 'bad', error: 'malformed' }),
+            ],
+            calls: [
+              {
+                seat: 'agent',
+                prompt: 1,
+                output: 2,
+                model: 'm-1',
+                atMs: 0,
+                latencyMs: 1500,
+                waitMs: 0,
+                usage: { fresh: 100, cacheRead: 20, cacheWrite: 0, output: 7 },
+                finish: 'tool_calls',
+              },
+            ],
+            private: { secret: { word: 'gold-4711' }, state: { done: true } },
+          },
+        ],
+      },
+      {
+        task: 'broke',
+        attempts: [
+          {
+            outcome: null,
+            fault: { owner: 'world', stage: 'reply', code: 'threw', message: 'it broke', retryable: false },
+            nodes: [node(-1, { role: 'user', content: 'Half a talk' })],
+          },
+        ],
+      },
+      { task: 'low', attempts: [{ reward: 0 }] },
+      { task: 'low', attempts: [{ reward: 0.5 }] },
+      { task: 'quiet', attempts: [{ unscored: 'no_answer' }] },
+      { task: 'later', attempts: [] },
+    ],
+  })
+})
+afterAll(() => rm(root, { recursive: true, force: true }))
+
+async function shown(name: string, options: { withPrivate?: boolean } = {}) {
+  const fold = await foldRun(dir)
+  return formatAttempt(await readAttempt(dir, pickOrders(fold, { name })[0]!, options))
+}
+
+describe('formatAttempt', () => {
+  test('reads as a conversation: roles, calls with arguments, results, rewards, the end', async () => {
+    const text = await shown('talk')
+    expect(text).toContain('talk#0  scored')
+    expect(text).toMatch(/\[2\] assistant {2}m-1 · 1.5 s · 120 in, 7 out · finish tool_calls/)
+    expect(text).toContain('(reasoning) hmm')
+    expect(text).toContain('-> search {"q":"it"}')
+    expect(text).toContain('-> search {"q":  (not JSON)')
+    expect(text).toContain('<- search  error malformed')
+    expect(text).toContain('reward 0.250')
+    expect(text).toContain('outcome  env_done (won)')
+    expect(text).toContain('verdict  reward 1.000, success')
+  })
+
+  test('text of models is inert', async () => {
+    expect(await shown('talk')).toContain('Looking \\x1b[2J now')
+    expect(await shown('talk')).not.toContain('\u001b')
+  })
+
+  test('the secret is shown only when it is asked for', async () => {
+    expect(await shown('talk')).not.toContain('gold-4711')
+    const text = await shown('talk', { withPrivate: true })
+    expect(text).toContain('gold-4711')
+    expect(text).toContain('private: not to be published')
+  })
+
+  test('failed, ungraded and unstarted orders open', async () => {
+    const broken = await shown('broke')
+    expect(broken).toContain('Half a talk')
+    expect(broken).toContain('world, reply: threw')
+    expect(broken).toContain('verdict  none: it was not graded')
+    expect(await shown('quiet')).toContain('unscored by solved: no_answer')
+    expect(await shown('later')).toContain('No attempt was recorded')
+  })
+
+  test('a damaged trajectory is told, and the rest still shown', async () => {
+    const damaged = join(root, 'damaged')
+    await writeSampleRun(damaged, { orders: [{ task: 'a', attempts: [{ reward: 1 }] }] })
+    const fold = await foldRun(damaged)
+    const file = join(damaged, 'trajectories.jsonl')
+    await truncate(file, 0)
+    await writeFile(file, 'x'.repeat(100_000))
+    const text = formatAttempt(await readAttempt(damaged, fold.states[0]!))
+    expect(text).toContain('are not what was written there')
+    expect(text).toContain('verdict  reward 1.000')
+  })
+})
+
+describe('pickOrders', () => {
+  const ids = async (pick: Parameters<typeof pickOrders>[1]) =>
+    pickOrders(await foldRun(dir), pick).map(({ order }) => order.id)
+
+  test('by task, by order, by how bad', async () => {
+    expect(await ids({ name: 'low' })).toEqual(['low#0', 'low#1'])
+    expect(await ids({ name: 'low#1' })).toEqual(['low#1'])
+    expect(await ids({ failed: true })).toEqual(['broke#0', 'quiet#0', 'low#0', 'low#1'])
+    expect((await ids({ worst: true }))[0]).toBe('broke#0')
+  })
+
+  test('a misspelt task gets a suggestion', async () => {
+    await expect(ids({ name: 'talkk' })).rejects.toMatchObject({
+      code: 'unknown_task',
+      message: expect.stringContaining('did you mean "talk"'),
+    })
+  })
+})
+
+describe('foldText', () => {
+  test('never longer than allowed by much, keeps head and tail, says how much is hidden', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 80 }), { maxLength: 200 }), (lines) => {
+        const text = lines.join('\n')
+        const folded = foldText(text, { lines: 10, characters: 300 })
+        expect(folded.split('\n').length).toBeLessThanOrEqual(11)
+        expect(folded.length).toBeLessThanOrEqual(300 + 60)
+        if (text.split('\n').length <= 10 && text.length <= 300) expect(folded).toBe(text)
+        else expect(folded).toContain('folded')
+      }),
+    )
+  })
+})
