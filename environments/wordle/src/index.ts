@@ -8,7 +8,7 @@ import { wordFile, wordsOf } from './words.ts'
 export { feedback, type GameState, type Guess, WordleGame } from './game.ts'
 export { type Profile, profiles } from './profiles.ts'
 
-const options = z.strictObject({
+const options = z.object({
   profile: z.enum(['default', 'textarena', 'verifiers-v0', 'verifiers-v1']).default('default'),
   wordLength: z.int().min(4).max(8).default(5),
   maxGuesses: z.int().min(1).max(20).default(6),

@@ -100,8 +100,16 @@ describe('verifiers-v0', () => {
     expect(state.guesses).toHaveLength(1)
   })
 
-  test('an agent that says nothing gets nothing', () => {
+  test('an agent that says nothing gets nothing, and one that was not answered the format alone', () => {
     expect(play(name, 'crane', []).reward).toBe(0)
+    const game: GameState = { guesses: [], invalid: 0, end: 'open' }
+    const left = { game, secret: 'crane', messages: [''], partial: 0.2 }
+    expect(profiles[name].reward(left)).toBeCloseTo(0.2 * 0.2, 12)
+  })
+
+  test('a win that comes later can pay more than an early one: the scale that the curves were published on', () => {
+    const late = play(name, 'crane', v0('slate', 'crate', 'crane')).reward
+    expect(late).toBeGreaterThan(play(name, 'crane', v0('crane')).reward)
   })
 })
 

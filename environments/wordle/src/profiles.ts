@@ -87,9 +87,10 @@ function verifiersV0Reward({ game, secret, messages }: Played): number {
   // Upstream compares with the brackets on: a win by `<guess>crane</guess>` is no right answer.
   const right = lastGuess(messages) === `[${secret}]` ? 1 : 0
   // A win brings no feedback, so the last one is that of the guess before. Where there is none at all, upstream reads
-  // the second line of the rules instead, whose one capital Y counts as a yellow.
-  const marks =
-    game.guesses.findLast((guess) => guess.marks.includes('X') || guess.marks.includes('Y'))?.marks ?? 'Y'
+  // the second line of the rules instead, whose one capital Y counts as a yellow; an unanswered agent gets nothing.
+  const answered = game.guesses.length + game.invalid > 0
+  const feedback = game.guesses.findLast(({ marks }) => /[XY]/.test(marks))
+  const marks = feedback?.marks ?? (answered ? 'Y' : '')
   const format = messages.reduce((sum, text) => sum + formatScore(text), 0) / messages.length
   return (
     right + 0.2 * count(marks, 'G') + 0.1 * count(marks, 'Y') + right / (messages.length + 1) + 0.2 * format
