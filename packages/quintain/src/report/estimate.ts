@@ -45,8 +45,8 @@ export interface Estimate {
  */
 export type RateEstimate = Estimate & { interval: [number, number] }
 
-/** Scores of the orders of a task: a number for each that was scored, null for the rest. */
-export type TaskScores = ReadonlyMap<string, readonly (number | null)[]>
+/** Scores of the orders of each task: a number for each that was scored, NaN for the rest. */
+export type TaskScores = Iterable<ArrayLike<number>>
 
 interface Method {
   interval: [number, number] | null
@@ -56,7 +56,9 @@ interface Method {
 
 const level = 0.95
 
-function isBinary(groups: readonly (readonly number[])[]): boolean {
+type Groups = Iterable<readonly number[]>
+
+function isBinary(groups: Groups): boolean {
   let zero = false
   let one = false
   for (const group of groups) {
@@ -69,7 +71,7 @@ function isBinary(groups: readonly (readonly number[])[]): boolean {
   return zero && one
 }
 
-function proportionOfNewTasks(groups: readonly (readonly number[])[]): Method {
+function proportionOfNewTasks(groups: Groups): Method {
   const found = clusteredProportion(groups, level)
   const words = {
     wilson: 'Wilson',
@@ -84,7 +86,7 @@ function proportionOfNewTasks(groups: readonly (readonly number[])[]): Method {
   }
 }
 
-function meanOfNewTasks(groups: readonly (readonly number[])[]): Method {
+function meanOfNewTasks(groups: Groups): Method {
   // A reward that is seen to be zero or one is a rate, and a t interval of a rate is poor below a few hundred.
   if (isBinary(groups)) return proportionOfNewTasks(groups)
   const found = clusteredMean(groups, { level })
@@ -96,7 +98,7 @@ function meanOfNewTasks(groups: readonly (readonly number[])[]): Method {
   return { interval: found.interval, method: single ? 't over tasks' : 't, clustered by task' }
 }
 
-function meanOfSameTasks(groups: readonly (readonly number[])[]): Method {
+function meanOfSameTasks(groups: Groups): Method {
   const found = repeatMean(groups, level)
   if (found.interval === null) {
     return {
@@ -108,7 +110,7 @@ function meanOfSameTasks(groups: readonly (readonly number[])[]): Method {
   return { interval: found.interval, method: 't over repeats inside tasks' }
 }
 
-function proportionOfSameTasks(groups: readonly (readonly number[])[]): Method {
+function proportionOfSameTasks(groups: Groups): Method {
   const found = meanOfSameTasks(groups)
   if (found.interval !== null) {
     const [low, high] = found.interval
@@ -116,9 +118,13 @@ function proportionOfSameTasks(groups: readonly (readonly number[])[]): Method {
   }
   if (found.reason !== 'no_spread') return found
   // Tasks that differ only lower the variance of a sum of zeros and ones, so this errs on the wide side.
-  const all = groups.flat()
-  const hits = all.reduce((sum, score) => sum + score, 0)
-  return { interval: wilsonInterval(hits, all.length, level), method: 'Wilson over orders' }
+  let n = 0
+  let hits = 0
+  for (const group of groups) {
+    n += group.length
+    for (const score of group) hits += score
+  }
+  return { interval: wilsonInterval(hits, n, level), method: 'Wilson over orders' }
 }
 
 const methods = {
@@ -135,22 +141,35 @@ export function estimate(
   scores: TaskScores,
   { minCoverage = 1, scope = 'new tasks' }: { minCoverage?: number; scope?: EstimateScope } = {},
 ): Estimate {
-  const groups: number[][] = []
+  // Made anew for each pass: short-lived copies of one task at a time cost less than all of them at once.
+  const groups: Groups = {
+    *[Symbol.iterator]() {
+      for (const orders of scores) {
+        const finite: number[] = []
+        for (let i = 0; i < orders.length; i++) if (Number.isFinite(orders[i])) finite.push(orders[i]!)
+        if (finite.length > 0) yield finite
+      }
+    },
+  }
   let planned = 0
+  let tasks = 0
+  for (const orders of scores) {
+    tasks++
+    planned += orders.length
+  }
   let n = 0
   let sum = 0
-  for (const orders of scores.values()) {
-    planned += orders.length
-    const finite = orders.filter((score): score is number => score !== null)
-    n += finite.length
-    for (const score of finite) sum += score
-    if (finite.length > 0) groups.push(finite)
+  let scoredTasks = 0
+  for (const group of groups) {
+    scoredTasks++
+    n += group.length
+    for (const score of group) sum += score
   }
   const observed = n === 0 ? null : sum / n
   const facts = {
     n,
     planned,
-    tasks: { scored: groups.length, planned: scores.size },
+    tasks: { scored: scoredTasks, planned: tasks },
     level,
     scope,
     observed,

@@ -14,8 +14,8 @@ import {
   type Usage,
   type VerdictSummary,
 } from '../core/index.ts'
-import { mean, quantile } from '../stats/index.ts'
-import { type Estimate, estimate, estimateRate, type RateEstimate } from './estimate.ts'
+import { quantile, RunningMean } from '../stats/index.ts'
+import { type Estimate, estimate, estimateRate, type RateEstimate, type TaskScores } from './estimate.ts'
 import { healthWarnings, type RunWarning } from './warnings.ts'
 
 /** Of one kind of time, over the attempts that count: milliseconds. */
@@ -125,40 +125,137 @@ export interface RunSummary {
   issues: RunIssue[]
 }
 
-/** What is kept of an attempt: a report of 100,000 must fit into memory. */
+/**
+ * What is kept of an attempt as an object. Its numbers are in columns and its verdict is shared with equal ones: a report
+ * of 100,000 attempts must fit into little memory.
+ */
 interface AttemptDigest extends Folded {
-  verdict: VerdictSummary | null
+  /** Place in the columns. */
+  row: number
   /** The fault of the attempt itself; `fault` may be one that its group's grading added later. */
   faultAtEnd: Fault | null
-  wallMs: number
-  agentMs: number
-  modelMs: number
-  waitMs: number
-  gradeMs: number
-  turns: number
-  toolCalls: number
-  modelRetries: number
-  toolErrors: Record<string, number> | undefined
-  flags: Record<string, number> | undefined
+}
+
+const columnNames = [
+  'start',
+  'end',
+  'wallMs',
+  'agentMs',
+  'modelMs',
+  'waitMs',
+  'gradeMs',
+  'turns',
+  'toolCalls',
+  'modelRetries',
+] as const
+type ColumnName = (typeof columnNames)[number]
+
+/** Numbers of all attempts, a typed array for each kind. */
+class Columns {
+  rows = 0
+  private capacity = 1024
+  private readonly arrays: Record<ColumnName, Float64Array>
+
+  constructor() {
+    this.arrays = Object.fromEntries(
+      columnNames.map((name) => [name, new Float64Array(this.capacity)]),
+    ) as Record<ColumnName, Float64Array>
+  }
+
+  add({ start, end, timing, counts }: AttemptRecord): number {
+    if (this.rows === this.capacity) {
+      this.capacity *= 2
+      for (const name of columnNames) {
+        const larger = new Float64Array(this.capacity)
+        larger.set(this.arrays[name])
+        this.arrays[name] = larger
+      }
+    }
+    const row = this.rows++
+    this.arrays.start[row] = Date.parse(start)
+    this.arrays.end[row] = Date.parse(end)
+    this.arrays.wallMs[row] = timing.wallMs
+    this.arrays.agentMs[row] = timing.agentMs
+    this.arrays.modelMs[row] = timing.modelMs
+    this.arrays.waitMs[row] = timing.waitMs
+    this.arrays.gradeMs[row] = timing.gradeMs
+    this.arrays.turns[row] = counts.turns
+    this.arrays.toolCalls[row] = counts.toolCalls
+    this.arrays.modelRetries[row] = counts.modelRetries
+    return row
+  }
+
+  of(name: ColumnName, rows: Uint32Array): Float64Array {
+    const column = this.arrays[name]
+    const values = new Float64Array(rows.length)
+    for (let i = 0; i < rows.length; i++) values[i] = column[rows[i]!]!
+    return values
+  }
+
+  /** Length of the union of all attempts' spans. One whose clock was set back in between counts for nothing. */
+  activeMs(): number {
+    const { start, end } = this.arrays
+    const sane = Uint32Array.from({ length: this.rows }, (_, row) => row).filter(
+      (row) => end[row]! >= start[row]!,
+    )
+    const starts = this.of('start', sane).sort()
+    const ends = this.of('end', sane).sort()
+    let active = 0
+    let running = 0
+    let since = 0
+    let at = 0
+    for (const finish of ends) {
+      while (at < starts.length && starts[at]! <= finish) {
+        if (running === 0) since = starts[at]!
+        running++
+        at++
+      }
+      running--
+      if (running === 0) active += finish - since
+    }
+    return active
+  }
+}
+
+/** Gives the first of equal plain values in place of each, as long as there are few different ones. */
+class Shared<T> {
+  private readonly seen = new Map<string, T>()
+  private readonly most = 2_000
+
+  of(value: T): T {
+    const key = JSON.stringify(value)
+    const found = this.seen.get(key)
+    if (found !== undefined) return found
+    if (this.seen.size < this.most) this.seen.set(key, value)
+    return value
+  }
 }
 
 const ledgerNames = ['agent', 'simulator', 'judge'] as const
 type LedgerName = (typeof ledgerNames)[number]
 
-/** Sums over every attempt, whether or not it counts in the end. */
+/** What is kept of every attempt, whether or not it counts in the end. */
 class Totals {
   attempts = 0
+  readonly columns = new Columns()
+  /** In-band tool errors and flags of the few attempts that have any, by row. */
+  readonly toolErrors = new Map<number, Record<string, number>>()
+  readonly flags = new Map<number, Record<string, number>>()
+  private readonly verdicts = new Shared<VerdictSummary | null>()
+  private readonly counts = new Shared<Record<string, number>>()
   faults = new FaultCounter()
   usage: Partial<Record<LedgerName, Usage>> = {}
   ledgers: Partial<Record<LedgerName, Ledger>> = {}
   total: Ledger = { usd: 0, knownUsd: 0, unknownAttempts: 0 }
   start: string | null = null
   end: string | null = null
-  private readonly starts: number[] = []
-  private readonly ends: number[] = []
 
-  add(attempt: AttemptRecord): void {
+  add(attempt: AttemptRecord): AttemptDigest {
     this.attempts++
+    const row = this.columns.add(attempt)
+    const { toolErrors, flags } = attempt.counts
+    if (toolErrors !== undefined) this.toolErrors.set(row, this.counts.of(toolErrors))
+    if (flags !== undefined) this.flags.set(row, this.counts.of(flags))
     if (attempt.fault !== null) this.faults.add(attempt.fault)
     let sum: number | null = 0
     let known = 0
@@ -175,33 +272,8 @@ class Totals {
     addTo(this.total, sum, known)
     if (this.start === null || attempt.start < this.start) this.start = attempt.start
     if (this.end === null || attempt.end > this.end) this.end = attempt.end
-    const from = Date.parse(attempt.start)
-    const to = Date.parse(attempt.end)
-    // A clock that was set back may end an attempt before its start.
-    if (Number.isFinite(from) && to >= from) {
-      this.starts.push(from)
-      this.ends.push(to)
-    }
-  }
-
-  /** Length of the union of all attempts' spans. */
-  activeMs(): number {
-    const starts = Float64Array.from(this.starts).sort()
-    const ends = Float64Array.from(this.ends).sort()
-    let active = 0
-    let running = 0
-    let since = 0
-    let at = 0
-    for (const end of ends) {
-      while (at < starts.length && starts[at]! <= end) {
-        if (running === 0) since = starts[at]!
-        running++
-        at++
-      }
-      running--
-      if (running === 0) active += end - since
-    }
-    return active
+    const { fault, outcome } = attempt
+    return { row, verdict: this.verdicts.of(attempt.verdict), fault, faultAtEnd: fault, outcome }
   }
 }
 
@@ -229,8 +301,9 @@ class FaultCounter {
   }
 }
 
-function percentiles(values: readonly number[]): Percentiles {
-  const sorted = Float64Array.from(values).sort()
+/** Sorts `values` in place. */
+function percentiles(values: Float64Array): Percentiles {
+  const sorted = values.sort()
   let total = 0
   for (const value of sorted) total += value
   return {
@@ -256,73 +329,52 @@ export async function summarize(
   { minCoverage = 1 }: { minCoverage?: number } = {},
 ): Promise<RunSummary> {
   const totals = new Totals()
-  const fold = await foldRun<AttemptDigest>(dir, (attempt) => {
-    totals.add(attempt)
-    const { timing, counts } = attempt
-    return {
-      verdict: attempt.verdict,
-      fault: attempt.fault,
-      faultAtEnd: attempt.fault,
-      outcome: attempt.outcome,
-      wallMs: timing.wallMs,
-      agentMs: timing.agentMs,
-      modelMs: timing.modelMs,
-      waitMs: timing.waitMs,
-      gradeMs: timing.gradeMs,
-      turns: counts.turns,
-      toolCalls: counts.toolCalls,
-      modelRetries: counts.modelRetries,
-      toolErrors: counts.toolErrors,
-      flags: counts.flags,
-    }
-  })
+  const fold = await foldRun<AttemptDigest>(dir, (attempt) => totals.add(attempt))
   return summaryOf(fold, totals, minCoverage)
 }
 
 function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: number): RunSummary {
   const { manifest, states } = fold
   const status: Record<OrderStatus, number> = { scored: 0, unscored: 0, faulted: 0, cancelled: 0, pending: 0 }
-  const rewardScores = new Map<string, (number | null)[]>()
-  const successScores = new Map<string, (number | null)[]>()
+  const { tasks, place } = placesByTask(fold)
+  const rewardScores = new Float64Array(states.length).fill(Number.NaN)
+  const successScores = new Float64Array(states.length).fill(Number.NaN)
   const outcomes: Partial<Record<Outcome, number>> = {}
   const faults = new FaultCounter()
   const unscored = new Map<string, { component: string; reason: string; count: number }>()
-  const rewardValues: Record<string, (number | null)[]> = {}
-  const metricValues: Record<string, (number | null)[]> = {}
-  for (const name of Object.keys(manifest.environment.rewards)) rewardValues[name] = []
-  for (const name of manifest.environment.metrics) metricValues[name] = []
-  const finished: AttemptDigest[] = []
+  const rewardMeans = Object.keys(manifest.environment.rewards).map(
+    (name) => [name, new RunningMean()] as const,
+  )
+  const metricMeans = manifest.environment.metrics.map((name) => [name, new RunningMean()] as const)
+  const finished: number[] = []
   const toolErrors: Record<string, number> = {}
   const flags: Record<string, number> = {}
-  let toolCalls = 0
-  let modelRetries = 0
   let tries = 0
   let tried = 0
 
-  for (const state of states) {
-    const { order, chosen } = state
+  for (const [index, state] of states.entries()) {
+    const { chosen } = state
     status[state.status]++
     tries += state.tries
     if (state.tries > 0) tried++
-    const scored = state.status === 'scored'
-    push(rewardScores, order.task, scored ? (chosen?.verdict?.reward ?? null) : null)
-    const success = scored ? (chosen?.verdict?.success ?? null) : null
-    push(successScores, order.task, success === null ? null : Number(success))
+    if (state.status === 'scored' && chosen?.verdict != null) {
+      const { reward, success } = chosen.verdict
+      rewardScores[place[index]!] = reward ?? Number.NaN
+      successScores[place[index]!] = success === null ? Number.NaN : Number(success)
+    }
     if (state.status === 'pending' || chosen === undefined) continue
     if (state.status !== 'faulted' && chosen.outcome !== null) {
       outcomes[chosen.outcome] = (outcomes[chosen.outcome] ?? 0) + 1
     }
     if (state.status === 'cancelled') continue
-    finished.push(chosen)
+    finished.push(chosen.row)
     if (state.status === 'faulted' && chosen.fault !== null) {
       faults.add(chosen.fault)
       // What is told as the order's fault is not told again as one that was got over.
       if (chosen.faultAtEnd !== null) totals.faults.add(chosen.faultAtEnd, -1)
     }
-    toolCalls += chosen.toolCalls
-    modelRetries += chosen.modelRetries
-    addCounts(toolErrors, chosen.toolErrors)
-    for (const flag of Object.keys(chosen.flags ?? {})) flags[flag] = (flags[flag] ?? 0) + 1
+    addCounts(toolErrors, totals.toolErrors.get(chosen.row))
+    for (const flag of Object.keys(totals.flags.get(chosen.row) ?? {})) flags[flag] = (flags[flag] ?? 0) + 1
     if (state.status === 'faulted' || chosen.verdict === null) continue
     const { verdict } = chosen
     if (state.status === 'unscored') {
@@ -332,27 +384,29 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       if (found !== undefined) found.count++
       else unscored.set(key, { component, reason, count: 1 })
     }
-    for (const [name, values] of Object.entries(rewardValues)) values.push(verdict.rewards[name] ?? null)
-    for (const [name, values] of Object.entries(metricValues)) values.push(verdict.metrics[name] ?? null)
+    for (const [name, running] of rewardMeans) running.add(verdict.rewards[name] ?? null)
+    for (const [name, running] of metricMeans) running.add(verdict.metrics[name] ?? null)
   }
 
   const orders = states.length
-  const counts = [...rewardScores.values()].map((scores) => scores.length)
-  const component = (values: readonly (number | null)[]): ComponentMean => {
-    const found = mean(values)
-    return { mean: found.mean, n: found.n, planned: orders }
-  }
-  const reward = estimate('mean', rewardScores, { minCoverage })
+  const component = ({ mean, n }: RunningMean): ComponentMean => ({ mean, n, planned: orders })
+  const byTask = (scores: Float64Array): TaskScores => ({
+    *[Symbol.iterator]() {
+      for (const [from, to] of tasks) yield scores.subarray(from, to)
+    },
+  })
+  const reward = estimate('mean', byTask(rewardScores), { minCoverage })
   const again = { scope: 'these tasks again', minCoverage } as const
   const declared = manifest.environment.success
   const rate = (options: Parameters<typeof estimateRate>[1]): RateEstimate => {
-    const found = estimateRate(successScores, options)
+    const found = estimateRate(byTask(successScores), options)
     return declared
       ? found
       : { ...found, value: null, interval: [0, 1], bounds: null, reason: 'not_declared' }
   }
-  const turns = percentiles(finished.map((attempt) => attempt.turns))
-  const times = (pick: (attempt: AttemptDigest) => number) => percentiles(finished.map(pick))
+  const rows = Uint32Array.from(finished)
+  const times = (name: ColumnName) => percentiles(totals.columns.of(name, rows))
+  const turns = times('turns')
   const { agent = { usd: 0, knownUsd: 0, unknownAttempts: 0 }, simulator, judge } = totals.ledgers
   const { id, created, quintain, node, environment, rubric, seats, seed, limits, isolation } = manifest
   const truncated = (outcomes.truncated ?? 0) + (outcomes.token_limit ?? 0)
@@ -376,39 +430,34 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
     orders,
     status,
     complete: status.pending === 0 && status.cancelled === 0,
-    tasks: { planned: rewardScores.size, scored: reward.tasks.scored },
-    repeats: counts.reduce(
-      (range, count) => ({ min: Math.min(range.min, count), max: Math.max(range.max, count) }),
-      {
-        min: counts[0] ?? 0,
-        max: 0,
-      },
-    ),
+    tasks: { planned: tasks.length, scored: reward.tasks.scored },
+    repeats: {
+      min: tasks.reduce((least, [from, to]) => Math.min(least, to - from), tasks.length === 0 ? 0 : orders),
+      max: tasks.reduce((most, [from, to]) => Math.max(most, to - from), 0),
+    },
     coverage: orders === 0 ? null : status.scored / orders,
     minCoverage,
     reward,
     success: rate({ minCoverage }),
-    again: { reward: estimate('mean', rewardScores, again), success: rate(again) },
+    again: { reward: estimate('mean', byTask(rewardScores), again), success: rate(again) },
     rewards: Object.fromEntries(
-      Object.entries(rewardValues).map(([name, values]) => [
+      rewardMeans.map(([name, running]) => [
         name,
-        { ...component(values), ...manifest.environment.rewards[name]! },
+        { ...component(running), ...manifest.environment.rewards[name]! },
       ]),
     ),
-    metrics: Object.fromEntries(
-      Object.entries(metricValues).map(([name, values]) => [name, component(values)]),
-    ),
+    metrics: Object.fromEntries(metricMeans.map(([name, running]) => [name, component(running)])),
     outcomes,
     faults: faults.list(),
     retriedFaults: totals.faults.list(),
     unscored: [...unscored.values()].sort((a, b) => b.count - a.count),
     attempts: { total: totals.attempts, retries: tries - tried },
     time: {
-      rollout: times((attempt) => attempt.wallMs),
-      agent: times((attempt) => attempt.agentMs),
-      model: times((attempt) => attempt.modelMs),
-      wait: times((attempt) => attempt.waitMs),
-      grading: times((attempt) => attempt.gradeMs),
+      rollout: times('wallMs'),
+      agent: times('agentMs'),
+      model: times('modelMs'),
+      wait: times('waitMs'),
+      grading: times('gradeMs'),
     },
     turns: {
       mean: finished.length === 0 ? null : turns.total / finished.length,
@@ -416,9 +465,9 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       p95: turns.p95,
       max: turns.max,
     },
-    toolCalls,
+    toolCalls: times('toolCalls').total,
     toolErrors,
-    modelRetries,
+    modelRetries: times('modelRetries').total,
     flags,
     usage: {
       agent: totals.usage.agent ?? noUsage,
@@ -433,7 +482,7 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
     },
     start: totals.start,
     end: totals.end,
-    activeMs: totals.activeMs(),
+    activeMs: totals.columns.activeMs(),
     warnings: healthWarnings({
       finished: finished.length,
       truncated,
@@ -457,8 +506,26 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
   return summary
 }
 
-function push<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [value])
-  else list.push(value)
+/** Puts the orders of a task side by side: where each order goes, and from where to where each task reaches. */
+function placesByTask({ states }: RunFold<Folded>): { tasks: [number, number][]; place: Uint32Array } {
+  const numbers = new Map<string, number>()
+  const sizes: number[] = []
+  const taskOf = new Uint32Array(states.length)
+  for (const [index, { order }] of states.entries()) {
+    let task = numbers.get(order.task)
+    if (task === undefined) {
+      task = sizes.length
+      numbers.set(order.task, task)
+      sizes.push(0)
+    }
+    taskOf[index] = task
+    sizes[task]!++
+  }
+  let from = 0
+  const tasks = sizes.map((size): [number, number] => {
+    from += size
+    return [from - size, from]
+  })
+  const next = Uint32Array.from(tasks, ([start]) => start)
+  return { tasks, place: taskOf.map((task) => next[task]!++) }
 }

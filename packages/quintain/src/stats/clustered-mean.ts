@@ -1,5 +1,4 @@
-import { mean } from './mean.ts'
-import { standardError } from './standard-error.ts'
+import { RunningMean } from './mean.ts'
 import { studentTQuantile } from './student-t.ts'
 
 export interface ClusteredMean {
@@ -33,43 +32,41 @@ export function clusteredMean(
   clusters: Iterable<readonly number[]>,
   { level = 0.95, correction = 'C/(C-1)' }: ClusteredMeanOptions = {},
 ): ClusteredMean {
-  const groups: number[][] = []
+  // Of each cluster its size and sum are enough, so that a hundred thousand scores need no copies.
+  const sizes: number[] = []
+  const sums: number[] = []
+  const running = new RunningMean()
+  let spread = 0
+  let centreSoFar = 0
   for (const cluster of clusters) {
-    const finite = cluster.filter(Number.isFinite)
-    if (finite.length > 0) groups.push(finite)
+    let size = 0
+    let sum = 0
+    for (const score of cluster) {
+      if (!Number.isFinite(score)) continue
+      running.add(score)
+      size++
+      sum += score
+      // Welford's update of the sum of squared deviations.
+      const step = score - centreSoFar
+      centreSoFar += step / running.n
+      spread += step * (score - centreSoFar)
+    }
+    if (size === 0) continue
+    sizes.push(size)
+    sums.push(sum)
   }
-  const all = groups.flat()
-  const { mean: centre, n } = mean(all)
-  const count = groups.length
+  const { mean: centre, n } = running
+  const count = sizes.length
+  const missing = { stderr: null, interval: null } as const
   if (centre === null) {
-    return {
-      mean: null,
-      n,
-      clusters: 0,
-      stderr: null,
-      naiveStderr: null,
-      interval: null,
-      reason: 'no_scores',
-    }
+    return { mean: null, n, clusters: 0, naiveStderr: null, ...missing, reason: 'no_scores' }
   }
-  const naiveStderr = standardError(all, level).stderr
+  const naiveStderr = n < 2 ? null : Math.sqrt(spread / (n - 1) / n)
   if (count === 1) {
-    return {
-      mean: centre,
-      n,
-      clusters: 1,
-      stderr: null,
-      naiveStderr,
-      interval: null,
-      reason: 'single_cluster',
-    }
+    return { mean: centre, n, clusters: 1, naiveStderr, ...missing, reason: 'single_cluster' }
   }
   let squares = 0
-  for (const group of groups) {
-    let deviation = 0
-    for (const score of group) deviation += score - centre
-    squares += deviation * deviation
-  }
+  for (let i = 0; i < count; i++) squares += (sums[i]! - sizes[i]! * centre) ** 2
   const factor = correction === 'none' ? 1 : count / (count - 1)
   const stderr = Math.sqrt(squares * factor) / n
   const half = studentTQuantile((1 + level) / 2, count - 1) * stderr

@@ -24,8 +24,7 @@ export function clusteredProportion(
   clusters: Iterable<readonly number[]>,
   level = 0.95,
 ): ClusteredProportion {
-  const groups = [...clusters].map((group) => group.filter(Number.isFinite)).filter((group) => group.length)
-  const { mean, n, clusters: count, stderr, reason } = clusteredMean(groups, { level })
+  const { mean, n, clusters: count, stderr, reason } = clusteredMean(clusters, { level })
   if (mean === null || stderr === null) {
     return {
       mean,

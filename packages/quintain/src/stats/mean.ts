@@ -7,21 +7,38 @@ export interface Mean {
   unscored: number
 }
 
-/** The mean of the scores that exist. Sums by Neumaier's compensated method, so order hardly matters. */
-export function mean(scores: Iterable<number | null>): Mean {
-  let n = 0
-  let unscored = 0
-  let sum = 0
-  let lost = 0
-  for (const score of scores) {
+/** A mean that is taken as the scores come, in constant memory. Sums by Neumaier's compensated method, so order hardly matters. */
+export class RunningMean {
+  n = 0
+  unscored = 0
+  private sum = 0
+  private lost = 0
+
+  add(score: number | null): void {
     if (score === null || !Number.isFinite(score)) {
-      unscored++
-      continue
+      this.unscored++
+      return
     }
-    n++
-    const next = sum + score
-    lost += Math.abs(sum) >= Math.abs(score) ? sum - next + score : score - next + sum
-    sum = next
+    this.n++
+    const next = this.sum + score
+    this.lost += Math.abs(this.sum) >= Math.abs(score) ? this.sum - next + score : score - next + this.sum
+    this.sum = next
   }
-  return { mean: n === 0 ? null : (sum + lost) / n, n, unscored }
+
+  /** Sum of the scores that exist. */
+  get total(): number {
+    return this.sum + this.lost
+  }
+
+  get mean(): number | null {
+    return this.n === 0 ? null : this.total / this.n
+  }
+}
+
+/** The mean of the scores that exist. */
+export function mean(scores: Iterable<number | null>): Mean {
+  const running = new RunningMean()
+  for (const score of scores) running.add(score)
+  const { mean, n, unscored } = running
+  return { mean, n, unscored }
 }

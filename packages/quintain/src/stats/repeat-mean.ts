@@ -1,4 +1,4 @@
-import { mean } from './mean.ts'
+import { RunningMean } from './mean.ts'
 import { normalQuantile } from './normal.ts'
 import { studentTQuantile } from './student-t.ts'
 
@@ -21,22 +21,25 @@ export function repeatMean(tasks: Iterable<readonly number[]>, level = 0.95): Re
   let variance = 0
   let freedom = 0
   let single = false
-  const all: number[] = []
+  const running = new RunningMean()
   for (const task of tasks) {
-    const scores = task.filter(Number.isFinite)
-    if (scores.length === 0) continue
-    all.push(...scores)
-    if (scores.length === 1) {
-      single = true
-      continue
-    }
-    const centre = mean(scores).mean ?? 0
+    let size = 0
+    let centre = 0
     let squares = 0
-    for (const score of scores) squares += (score - centre) ** 2
-    variance += (scores.length * squares) / (scores.length - 1)
-    freedom += scores.length - 1
+    for (const score of task) {
+      if (!Number.isFinite(score)) continue
+      running.add(score)
+      size++
+      const step = score - centre
+      centre += step / size
+      squares += step * (score - centre)
+    }
+    if (size === 1) single = true
+    if (size < 2) continue
+    variance += (size * squares) / (size - 1)
+    freedom += size - 1
   }
-  const { mean: centre, n } = mean(all)
+  const { mean: centre, n } = running
   if (centre === null) return { mean: null, n, stderr: null, interval: null, reason: 'no_scores' }
   if (single) return { mean: centre, n, stderr: null, interval: null, reason: 'single_repeats' }
   const stderr = Math.sqrt(variance) / n
