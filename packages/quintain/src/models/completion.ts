@@ -1,0 +1,248 @@
+import type { AssistantMessage } from '../core/message.ts'
+import type { ModelResponse, TokenData } from '../core/model.ts'
+import type { Finish } from '../core/records.ts'
+import { mentionsToolCall, splitThinking, type ThinkTags } from './thinking.ts'
+import { normalizeToolCalls } from './tool-call.ts'
+import { readUsage } from './usage.ts'
+
+/** A JSON object that nobody has checked yet. */
+export type RawMessage = Record<string, unknown>
+
+/** A chat completion as it came, streamed or whole. */
+export interface RawCompletion {
+  message: RawMessage
+  finish?: string
+  id?: string
+  model?: string
+  usage?: unknown
+  promptIds?: number[]
+  outputIds?: number[]
+  logprobs?: number[]
+  /** Token texts beside `logprobs`; vLLM can be told to write `token_id:N` there. */
+  logprobTokens?: string[]
+  weightVersion?: unknown
+}
+
+/**
+ * Key under which `AssistantMessage.extra` says where the reasoning stood (`reasoning`, `reasoning_content`, or tags),
+ * so that it can be sent back to where it came from. Not sent itself.
+ */
+export const reasoningOrigin = 'quintain.reasoning'
+
+/** Fields of a provider's message that have a place of their own. */
+const knownFields = new Set([
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'function_call',
+  'reasoning',
+  'reasoning_content',
+])
+
+/** Takes the one completion out of a response body, or says that there is none. */
+export function readCompletion(body: RawMessage): RawCompletion | undefined {
+  const choices = body['choices']
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+  if (typeof choice !== 'object' || choice === null) return undefined
+  const raw = choice as RawMessage
+  const message = raw['message']
+  if (typeof message !== 'object' || message === null) return undefined
+  const completion: RawCompletion = { message: message as RawMessage }
+  if (typeof raw['finish_reason'] === 'string') completion.finish = raw['finish_reason']
+  if (typeof body['id'] === 'string') completion.id = body['id']
+  if (typeof body['model'] === 'string') completion.model = body['model']
+  if (body['usage']) completion.usage = body['usage']
+  const promptIds = body['prompt_token_ids'] ?? raw['prompt_token_ids']
+  if (Array.isArray(promptIds)) completion.promptIds = promptIds as number[]
+  if (Array.isArray(raw['token_ids'])) completion.outputIds = raw['token_ids'] as number[]
+  const logprobs = logprobsOf(raw)
+  if (logprobs !== undefined) {
+    completion.logprobs = logprobs.logprobs
+    completion.logprobTokens = logprobs.tokens
+  }
+  if (body['weight_version'] !== undefined) completion.weightVersion = body['weight_version']
+  return completion
+}
+
+/** Log-probabilities of a choice or of a streamed piece of one. A missing one is NaN. */
+export function logprobsOf(choice: RawMessage): { logprobs: number[]; tokens: string[] } | undefined {
+  const content = (choice['logprobs'] as { content?: unknown } | null | undefined)?.content
+  if (!Array.isArray(content)) return undefined
+  const logprobs: number[] = []
+  const tokens: string[] = []
+  for (const entry of content as ({ logprob?: unknown; token?: unknown } | null)[]) {
+    logprobs.push(typeof entry?.logprob === 'number' ? entry.logprob : Number.NaN)
+    tokens.push(typeof entry?.token === 'string' ? entry.token : '')
+  }
+  return { logprobs, tokens }
+}
+
+/** A provider's assistant message in our shape. Never throws; oddities are in `flags`. */
+export function readMessage(
+  raw: RawMessage,
+  options: { thinkTags?: ThinkTags; taken?: Set<string> } = {},
+): { message: AssistantMessage; flags: string[] } {
+  const flags: string[] = []
+  const extra: RawMessage = {}
+  let { text: content, thinking: reasoning } = readContent(raw['content'])
+  if (reasoning !== undefined) extra[reasoningOrigin] = 'content'
+
+  for (const field of ['reasoning_content', 'reasoning']) {
+    const value = raw[field]
+    if (typeof value !== 'string' || value === '' || reasoning !== undefined) continue
+    reasoning = value
+    extra[reasoningOrigin] = field
+  }
+  const split = splitThinking(content, options.thinkTags ?? 'leading')
+  if (split.reasoning !== undefined) {
+    content = split.content
+    if (reasoning === undefined) extra[reasoningOrigin] = split.around
+    reasoning = reasoning === undefined ? split.reasoning : `${reasoning}\n${split.reasoning}`
+    if (split.unterminated) flags.push('reasoning_unterminated')
+  }
+
+  const rawCalls =
+    Array.isArray(raw['tool_calls']) && raw['tool_calls'].length > 0
+      ? raw['tool_calls']
+      : raw['function_call']
+        ? [{ function: raw['function_call'] }]
+        : []
+  const { calls, flags: callFlags } = normalizeToolCalls(rawCalls, options.taken)
+  flags.push(...callFlags)
+  if (reasoning !== undefined && mentionsToolCall(reasoning)) flags.push('tool_call_in_reasoning')
+  if (calls.length === 0 && mentionsToolCall(content)) flags.push('tool_call_in_text')
+
+  for (const [key, value] of Object.entries(raw)) {
+    const empty = value === null || value === undefined || (Array.isArray(value) && value.length === 0)
+    if (!empty && !knownFields.has(key)) extra[key] = value
+  }
+  const refusal = raw['refusal']
+  return {
+    message: {
+      role: 'assistant',
+      content,
+      ...(reasoning === undefined ? {} : { reasoning }),
+      ...(calls.length === 0 ? {} : { toolCalls: calls }),
+      ...(typeof refusal === 'string' && refusal !== '' ? { refusal } : {}),
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    },
+    flags,
+  }
+}
+
+function readContent(value: unknown): { text: string; thinking: string | undefined } {
+  if (typeof value === 'string') return { text: value, thinking: undefined }
+  let text = ''
+  let thinking: string | undefined
+  if (!Array.isArray(value)) return { text, thinking }
+  for (const part of value as unknown[]) {
+    if (typeof part === 'string') text += part
+    if (typeof part !== 'object' || part === null) continue
+    const {
+      type,
+      text: said,
+      thinking: thought,
+    } = part as { type?: unknown; text?: unknown; thinking?: unknown }
+    if (type === 'thinking' || type === 'reasoning')
+      thinking =
+        (thinking ?? '') + (typeof thought === 'string' ? thought : readContent(thought ?? said).text)
+    else if (typeof said === 'string') text += said
+  }
+  return { text, thinking }
+}
+
+/** A provider's finish reason in our words. */
+export function readFinish(raw: string | undefined, message: AssistantMessage): Finish {
+  if (message.refusal !== undefined) return 'refusal'
+  switch (raw?.toLowerCase()) {
+    case 'length':
+    case 'max_tokens':
+    case 'max_output_tokens':
+    case 'model_length':
+      return 'length'
+    case 'content_filter':
+    case 'safety':
+    case 'sensitive':
+    case 'recitation':
+    case 'prohibited_content':
+      return 'content_filter'
+    case 'refusal':
+      return 'refusal'
+    case 'tool_calls':
+    case 'tool_use':
+    case 'function_call':
+      return 'tool_calls'
+    case 'stop':
+    case 'stop_sequence':
+    case 'end_turn':
+    case 'eos':
+    case 'eos_token':
+      return message.toolCalls === undefined ? 'stop' : 'tool_calls'
+    default:
+      return 'other'
+  }
+}
+
+/** Ids and log-probabilities in typed arrays. Arrays that do not belong together are left out and flagged. */
+export function readTokens(completion: RawCompletion): { tokens?: TokenData; flags: string[] } {
+  const { promptIds, logprobs, logprobTokens } = completion
+  let outputIds = completion.outputIds
+  if (outputIds === undefined && logprobTokens !== undefined && logprobTokens.length > 0) {
+    const ids = logprobTokens.map((token) => (/^token_id:\d+$/.test(token) ? Number(token.slice(9)) : -1))
+    if (!ids.includes(-1)) outputIds = ids
+  }
+  if (promptIds === undefined && outputIds === undefined && logprobs === undefined) return { flags: [] }
+  const flags: string[] = []
+  const tokens: TokenData = {}
+  const areIds = (ids: number[]): boolean => ids.every((id) => Number.isInteger(id) && id >= 0)
+  if (promptIds !== undefined) {
+    if (areIds(promptIds)) tokens.promptIds = Int32Array.from(promptIds)
+    else flags.push('token_data_invalid')
+  }
+  if (outputIds !== undefined) {
+    if (areIds(outputIds)) tokens.outputIds = Int32Array.from(outputIds)
+    else flags.push('token_data_invalid')
+  }
+  if (logprobs !== undefined) {
+    const fits = tokens.outputIds === undefined || tokens.outputIds.length === logprobs.length
+    const numbers = !logprobs.some(Number.isNaN)
+    if (fits && numbers) tokens.logprobs = Float32Array.from(logprobs)
+    else flags.push('token_data_mismatch')
+  }
+  return { tokens, flags }
+}
+
+/** All of a completion that does not depend on the clock or the price. */
+export function readResponse(
+  completion: RawCompletion,
+  options: { thinkTags?: ThinkTags; taken?: Set<string> } = {},
+): ModelResponse {
+  const { message, flags } = readMessage(completion.message, options)
+  const { tokens, flags: tokenFlags } = readTokens(completion)
+  flags.push(...tokenFlags)
+  const usage = readUsage(completion.usage)
+  const version = completion.weightVersion
+  return {
+    message,
+    finish: readFinish(completion.finish, message),
+    ...(completion.finish === undefined ? {} : { finishRaw: completion.finish }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(completion.model === undefined ? {} : { model: completion.model }),
+    ...(completion.id === undefined ? {} : { responseId: completion.id }),
+    ...(version === undefined || version === null ? {} : { policyVersion: String(version) }),
+    ...(flags.length === 0 ? {} : { flags }),
+  }
+}
+
+/** The outcome that a reply means by itself: the agent would not or could not finish what it said. */
+export function outcomeOfReply(response: Pick<ModelResponse, 'finish'>): 'refused' | 'truncated' | undefined {
+  if (response.finish === 'refusal' || response.finish === 'content_filter') return 'refused'
+  return response.finish === 'length' ? 'truncated' : undefined
+}
+
+/** Whether a reply may be kept in a response cache: only one that ended by itself says the same thing next time. */
+export function isCacheable(response: Pick<ModelResponse, 'finish'>): boolean {
+  return response.finish === 'stop' || response.finish === 'tool_calls'
+}

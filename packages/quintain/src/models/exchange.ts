@@ -1,0 +1,263 @@
+import type { Dispatcher } from 'undici'
+import type { ModelFault } from '../core/model.ts'
+import { cancelled } from './fault.ts'
+import type { ResponseHeaders } from './retry.ts'
+import { createEventReader } from './sse.ts'
+import { createStreamAssembly, type StreamEnd } from './stream-assembly.ts'
+
+/** Deadlines of one try of a model call, in milliseconds. */
+export interface Deadlines {
+  /** From the request's start on its connection to the first byte of the reply's body. */
+  firstByteMs: number
+  /** Between two pieces of the body. */
+  idleMs: number
+  /** Of the whole try. */
+  totalMs: number
+}
+
+/** A response that came whole. */
+export interface Exchanged {
+  status: number
+  headers: ResponseHeaders
+  /** The body, when it was no event stream. */
+  text: string
+  /** The end of the event stream, when it was one. */
+  stream?: StreamEnd
+  /** Events of the stream that held no JSON. */
+  warnings: number
+  /** Milliseconds that the request waited for a connection. */
+  queuedMs: number
+  /** From the request's start to its first byte, and to its end. */
+  firstByteMs: number
+  tookMs: number
+}
+
+export interface ExchangeOptions {
+  deadlines: Deadlines
+  /** Longest body that is read, in bytes. */
+  maxBodyBytes: number
+  signal: AbortSignal
+  /** Where the request goes, for messages. */
+  where: string
+  /** Provider faults of the connection. */
+  fault(code: string, message: string, options?: { cause?: unknown; retryable?: boolean }): ModelFault
+}
+
+/**
+ * Sends one request and reads its response under deadlines. Works on undici's dispatch interface: a call costs one
+ * handler object and two timers, without streams between.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  options: ExchangeOptions,
+): Promise<Exchanged> {
+  return new Promise((resolve, reject) => {
+    const handler = new ExchangeHandler(options, resolve, reject)
+    if (options.signal.aborted) return handler.cancel()
+    try {
+      dispatcher.dispatch(request, handler)
+    } catch (thrown) {
+      handler.onResponseError(undefined, thrown)
+    }
+  })
+}
+
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #options: ExchangeOptions
+  readonly #resolve: (value: Exchanged) => void
+  readonly #reject: (fault: ModelFault) => void
+  readonly #askedAt = performance.now()
+  #startedAt = 0
+  #firstByteAt = 0
+  #controller: Dispatcher.DispatchController | undefined
+  #timer: NodeJS.Timeout | undefined
+  #total: NodeJS.Timeout | undefined
+  #settled = false
+  #status = 0
+  #headers: ResponseHeaders = {}
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #events: ReturnType<typeof createEventReader> | undefined
+  #assembly: ReturnType<typeof createStreamAssembly> | undefined
+  readonly #onAbort = (): void => this.cancel()
+
+  constructor(
+    options: ExchangeOptions,
+    resolve: (value: Exchanged) => void,
+    reject: (fault: ModelFault) => void,
+  ) {
+    this.#options = options
+    this.#resolve = resolve
+    this.#reject = reject
+    options.signal.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  cancel(): void {
+    this.#fail(cancelled())
+  }
+
+  #release(): void {
+    this.#settled = true
+    clearTimeout(this.#timer)
+    clearTimeout(this.#total)
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
+  }
+
+  /** Ends the call with a fault and takes the request back from the server. */
+  #fail(fault: ModelFault): void {
+    if (this.#settled) return
+    this.#release()
+    this.#controller?.abort(fault)
+    this.#reject(fault)
+  }
+
+  #expire(code: string, message: string): void {
+    this.#fail(this.#options.fault(code, message))
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#settled) {
+      controller.abort(cancelled())
+      return
+    }
+    const { firstByteMs, totalMs } = this.#options.deadlines
+    this.#startedAt = performance.now()
+    const { where } = this.#options
+    this.#timer = setTimeout(
+      () => this.#expire('timeout_first_byte', `${where} sent nothing within ${firstByteMs} ms.`),
+      firstByteMs,
+    )
+    this.#total = setTimeout(
+      () => this.#expire('timeout_total', `${where} did not finish within ${totalMs} ms.`),
+      totalMs,
+    )
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: ResponseHeaders,
+  ): void {
+    this.#status = status
+    this.#headers = headers
+    const type = headers['content-type']
+    if (status === 200 && typeof type === 'string' && type.includes('text/event-stream')) {
+      const assembly = createStreamAssembly()
+      this.#assembly = assembly
+      this.#events = createEventReader(({ data, event }) => {
+        assembly.push(data, event)
+      })
+    }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return
+    if (this.#bytes === 0) {
+      this.#firstByteAt = performance.now()
+      clearTimeout(this.#timer)
+      const { where } = this.#options
+      const { idleMs } = this.#options.deadlines
+      this.#timer = setTimeout(
+        () => this.#expire('timeout_idle', `${where} stopped in the middle of its reply for ${idleMs} ms.`),
+        idleMs,
+      )
+    } else this.#timer?.refresh()
+    this.#bytes += chunk.length
+    if (this.#bytes > this.#options.maxBodyBytes) {
+      const { maxBodyBytes, where } = this.#options
+      this.#expire('reply_too_large', `${where} sent more than ${maxBodyBytes} bytes.`)
+      return
+    }
+    if (this.#events === undefined) {
+      this.#chunks.push(chunk)
+      return
+    }
+    try {
+      this.#events.push(chunk)
+    } catch (cause) {
+      this.#fail(
+        this.#options.fault('reply_too_large', `${this.#options.where}: ${(cause as Error).message}.`, {
+          cause,
+        }),
+      )
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled) return
+    this.#release()
+    this.#events?.end()
+    const stream = this.#assembly?.end()
+    const now = performance.now()
+    const { length } = this.#chunks
+    this.#resolve({
+      status: this.#status,
+      headers: this.#headers,
+      text:
+        length === 0
+          ? ''
+          : length === 1
+            ? this.#chunks[0]!.toString()
+            : Buffer.concat(this.#chunks).toString(),
+      ...(stream === undefined ? {} : { stream }),
+      warnings: this.#assembly?.warnings ?? 0,
+      queuedMs: this.#startedAt - this.#askedAt,
+      firstByteMs: (this.#firstByteAt || now) - this.#startedAt,
+      tookMs: now - this.#startedAt,
+    })
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, thrown: unknown): void {
+    if (this.#settled) return
+    const { where } = this.#options
+    // A provider that closes after it has told its status, or the end of its stream, has told enough.
+    const stream = this.#assembly?.end()
+    if (this.#status >= 400 || stream?.state === 'complete' || stream?.state === 'error') {
+      this.onResponseEnd()
+      return
+    }
+    this.#fail(connectionFault(thrown, where, this.#options.fault, this.#assembly !== undefined))
+  }
+}
+
+function connectionFault(
+  thrown: unknown,
+  where: string,
+  fault: ExchangeOptions['fault'],
+  streaming: boolean,
+): ModelFault {
+  const error = (thrown instanceof AggregateError ? thrown.errors[0] : thrown) as {
+    code?: unknown
+    message?: unknown
+  }
+  const code = String(error?.code ?? '')
+  const cause = thrown
+  if (code === 'ECONNREFUSED')
+    return fault('connection_refused', `${where} refuses connections; is the server running?`, { cause })
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return fault('dns_failed', `The address of ${where} cannot be looked up; check the base URL.`, { cause })
+  if (
+    code === 'UND_ERR_CONNECT_TIMEOUT' ||
+    code === 'ETIMEDOUT' ||
+    code === 'EHOSTUNREACH' ||
+    code === 'ENETUNREACH'
+  )
+    return fault('timeout_connect', `${where} does not answer the connection (${code}).`, { cause })
+  if (/^(CERT_|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/.test(code))
+    return fault('tls_failed', `${where} has no acceptable certificate (${code}).`, {
+      cause,
+      retryable: false,
+    })
+  if (/^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_INVALID|UND_ERR_NOT_SUPPORTED)/.test(code))
+    return fault('not_http', `${where} does not speak HTTP as it should (${code}).`, { cause })
+  if (streaming) return fault('stream_incomplete', `${where} closed the stream before its end.`, { cause })
+  return fault(
+    'closed_early',
+    `${where} closed the connection before its reply was whole (${code || 'no code'}).`,
+    {
+      cause,
+    },
+  )
+}

@@ -1,0 +1,198 @@
+import { type JsonParseOptions, parseJsonAt } from './json-parse.ts'
+import { splitThinking } from './thinking.ts'
+
+/**
+ * - `strict`: the whole text is one JSON value, as it stands.
+ * - `loose`: fences and prose around a value are left away; the value itself is not touched.
+ * - `repair`: like `loose`, and trailing commas and raw line breaks inside strings are mended.
+ */
+export type JsonMode = 'strict' | 'loose' | 'repair'
+
+export type ExtractedJson =
+  | { value: unknown; repaired: boolean; error?: undefined }
+  | { error: 'invalid_json' | 'duplicate_key'; message: string; truncated: boolean; value?: undefined }
+
+interface Candidate {
+  start: number
+  end: number
+  value: unknown
+  mended: boolean
+  duplicate: boolean
+}
+
+/**
+ * The JSON value that a model's text holds: the whole text, else the last complete object outside quoted text
+ * (block quotes, quotation marks, fences of other languages), else the last JSON fence. Never throws, and takes time
+ * linear in the text.
+ */
+export function extractJson(text: string, options: { mode?: JsonMode } = {}): ExtractedJson {
+  const mode = options.mode ?? 'loose'
+  const source = text.replace(/^\uFEFF/, '')
+  const parsing: JsonParseOptions = mode === 'repair' ? { trailingCommas: true, rawControls: true } : {}
+
+  const whole = parseJsonAt(source, 0, parsing)
+  if (whole.ok && source.slice(whole.end).trim() === '')
+    return { value: whole.value, repaired: whole.repairs.size > 0 }
+  if (!whole.ok && whole.failure === 'duplicate_key') return duplicateKey()
+  const truncated = !whole.ok && whole.failure === 'truncated' && source.trim() !== ''
+  if (mode === 'strict') return invalid(truncated)
+
+  const { candidates, openEnd } = findObjects(source, parsing)
+  const fences = findFences(source)
+  const chosen = candidates.findLast((candidate) => !isQuoted(source, candidate, candidates, fences))
+  if (chosen?.duplicate) return duplicateKey()
+  if (chosen !== undefined) return { value: chosen.value, repaired: mode === 'repair' }
+  for (const fence of fences.toReversed()) {
+    if (!fence.json) continue
+    const body = source.slice(fence.start, fence.end)
+    const parsed = parseJsonAt(body, 0, parsing)
+    if (parsed.ok && body.slice(parsed.end).trim() === '')
+      return { value: parsed.value, repaired: mode === 'repair' }
+  }
+  return invalid(truncated || openEnd)
+}
+
+/** True for text that is one JSON value by the grammar of RFC 8259. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function invalid(truncated: boolean): ExtractedJson {
+  const message = truncated ? 'The JSON value is cut before its end.' : 'There is no JSON value in the text.'
+  return { error: 'invalid_json', message, truncated }
+}
+
+function duplicateKey(): ExtractedJson {
+  return { error: 'duplicate_key', message: 'An object has one key twice.', truncated: false }
+}
+
+/** All outermost complete objects of a text, in order. */
+function findObjects(text: string, options: JsonParseOptions): { candidates: Candidate[]; openEnd: boolean } {
+  const candidates: Candidate[] = []
+  // Texts made to be slow to read repeat half-open objects; the budget keeps the work linear.
+  let budget = text.length * 8 + 10_000
+  let at = text.indexOf('{')
+  while (at !== -1 && budget > 0) {
+    let parsed = parseJsonAt(text, at, options)
+    let duplicate = false
+    if (!parsed.ok && parsed.failure === 'duplicate_key') {
+      duplicate = true
+      parsed = parseJsonAt(text, at, { ...options, duplicateKeys: 'last' })
+    }
+    if (parsed.ok) {
+      budget -= parsed.end - at
+      candidates.push({
+        start: at,
+        end: parsed.end,
+        value: parsed.value,
+        mended: parsed.repairs.size > 0,
+        duplicate,
+      })
+      at = text.indexOf('{', parsed.end)
+      continue
+    }
+    budget -= parsed.position - at + 1
+    // Whatever lies inside an object that stays open is a part of it and no answer. A stray quote in prose looks the
+    // same as an open string, so there the search goes on.
+    if (parsed.failure === 'truncated' && !parsed.inString && /^\{\s*"/.test(text.slice(at, at + 64)))
+      return { candidates, openEnd: true }
+    at = text.indexOf('{', at + 1)
+  }
+  return { candidates, openEnd: false }
+}
+
+interface Fence {
+  start: number
+  end: number
+  json: boolean
+}
+
+function findFences(text: string): Fence[] {
+  const fences: Fence[] = []
+  const open = /^[ \t]*(`{3,}|~{3,})[ \t]*([^\n`]*)\n/gm
+  for (let match = open.exec(text); match !== null; match = open.exec(text)) {
+    const start = match.index + match[0].length
+    const close = new RegExp(`^[ \\t]*${match[1]!}[ \\t]*$`, 'gm')
+    close.lastIndex = start
+    const end = close.exec(text)?.index ?? text.length
+    const language = match[2]!.trim().split(/\s/)[0]!.toLowerCase()
+    fences.push({ start, end, json: ['', 'json', 'json5', 'jsonc', 'text', 'txt'].includes(language) })
+    open.lastIndex = Math.max(end, start)
+    if (end < text.length)
+      open.lastIndex = text.indexOf('\n', end) === -1 ? text.length : text.indexOf('\n', end)
+  }
+  return fences
+}
+
+/** Whether an object stands in text that somebody else said. */
+function isQuoted(
+  text: string,
+  candidate: Candidate,
+  candidates: readonly Candidate[],
+  fences: readonly Fence[],
+): boolean {
+  const { start, end } = candidate
+  if (fences.some((fence) => !fence.json && fence.start <= start && end <= fence.end)) return true
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1
+  const lineBreak = text.indexOf('\n', end)
+  const lineEnd = lineBreak === -1 ? text.length : lineBreak
+  let before = ''
+  let after = ''
+  let from = lineStart
+  // Quotation marks inside other objects are theirs.
+  for (const other of candidates) {
+    if (other.end <= lineStart || other.start >= lineEnd) continue
+    const gap = text.slice(from, Math.max(from, other.start))
+    if (other.start <= start) before += gap
+    else after += gap
+    from = Math.max(from, other.end)
+  }
+  after += text.slice(from, lineEnd)
+  if (/^\s*>/.test(before)) return true
+  const straight = before.split('"').length % 2 === 0 && after.includes('"')
+  return straight || (before.lastIndexOf('\u201c') > before.lastIndexOf('\u201d') && after.includes('\u201d'))
+}
+
+/**
+ * Tool calls that a model wrote as text because its server did not parse them: `<tool_call>` blocks, else JSON objects
+ * with a name and arguments. Reasoning is left out. `arguments` stay as they were written; blocks that hold no call
+ * are counted in `malformed`. Never throws.
+ */
+export function extractToolCalls(text: string): {
+  calls: { name: string; arguments: unknown }[]
+  malformed: number
+} {
+  const said = splitThinking(text, 'anywhere').content
+  const calls: { name: string; arguments: unknown }[] = []
+  let malformed = 0
+  const add = (value: unknown): boolean => {
+    if (Array.isArray(value)) return value.length > 0 && value.map(add).every(Boolean)
+    if (typeof value !== 'object' || value === null) return false
+    const outer = value as Record<string, unknown>
+    const inner = (
+      typeof outer['function'] === 'object' && outer['function'] !== null ? outer['function'] : outer
+    ) as Record<string, unknown>
+    if (typeof inner['name'] !== 'string') return false
+    if (!('arguments' in inner) && !('parameters' in inner)) return false
+    calls.push({ name: inner['name'], arguments: inner['arguments'] ?? inner['parameters'] })
+    return true
+  }
+  const blocks = said.split('<tool_call>').slice(1)
+  for (const block of blocks) {
+    const end = block.indexOf('</tool_call>')
+    const body = end === -1 ? block : block.slice(0, end)
+    const parsed = parseJsonAt(body)
+    if (!parsed.ok || !add(parsed.value)) malformed++
+  }
+  if (blocks.length > 0) return { calls, malformed }
+  const whole = parseJsonAt(said)
+  if (whole.ok && Array.isArray(whole.value) && add(whole.value)) return { calls, malformed }
+  const { candidates, openEnd } = findObjects(said, {})
+  for (const { value } of candidates) add(value)
+  return { calls, malformed: openEnd ? 1 : 0 }
+}

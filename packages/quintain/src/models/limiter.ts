@@ -1,0 +1,177 @@
+import { ModelFault } from '../core/model.ts'
+import { cancelled } from './fault.ts'
+
+export interface LimiterOptions {
+  /** Calls at once in the beginning; 64 when absent. */
+  initial?: number
+  /** Fewest calls at once; 1 when absent. */
+  min?: number
+  /** Most calls at once; 1024 when absent. */
+  max?: number
+  /** Callers that may wait; one more is turned away with `queue_full`. 100,000 when absent. */
+  maxQueue?: number
+  /** A reply that is this many times slower than usual is a sign of overload; 8 when absent. */
+  slowdown?: number
+}
+
+/** How a call went, told to the limiter. */
+export interface CallSample {
+  /** HTTP status, where there was one. */
+  status?: number | undefined
+  /** The call failed for overload: a timeout or a refused connection. */
+  overloaded?: boolean
+  latencyMs?: number | undefined
+}
+
+export interface Permit {
+  /** Milliseconds that the caller stood in the queue. */
+  readonly waitedMs: number
+  /** Gives the place free. A second call does nothing. */
+  release(sample?: CallSample): void
+}
+
+/** Concurrency of one provider, adapted to how it answers. */
+export interface Limiter {
+  /** Waits for a place, first come first served. Rejects with a `ModelFault` when cancelled or when the queue is full. */
+  acquire(signal?: AbortSignal): Promise<Permit>
+  /** Calls that may run at once at this moment. */
+  readonly limit: number
+  readonly inFlight: number
+  readonly queued: number
+}
+
+interface Waiter {
+  since: number
+  settle: ((permit: Permit | undefined) => void) | undefined
+}
+
+/**
+ * An adaptive limit in the manner of TCP: a rate limit or an overload halves it, once for all calls that were under way
+ * at that moment; successes let it grow by one per round of calls (doubling per round until the first overload). Replies
+ * that are several times slower than usual shrink it a little and stop its growth.
+ */
+export function createLimiter(options: LimiterOptions = {}): Limiter {
+  const min = Math.max(1, options.min ?? 1)
+  const max = Math.max(min, options.max ?? 1024)
+  const maxQueue = options.maxQueue ?? 100_000
+  const slowdown = options.slowdown ?? 8
+  let limit = Math.min(max, Math.max(min, options.initial ?? 64))
+  let highest = limit
+  let inFlight = 0
+  let queued = 0
+  /** Calls are numbered; those up to `settled` were under way at the last decrease and do not count again. */
+  let issued = 0
+  let settled = 0
+  let everOverloaded = false
+  let usualMs: number | undefined
+  let recentMs: number | undefined
+
+  // A queue with a moving head: taking the first of thousands must not move the others.
+  let queue: Waiter[] = []
+  let head = 0
+
+  function decrease(factor: number, floor: number): void {
+    limit = Math.max(min, Math.min(limit, Math.max(floor, limit * factor)))
+    settled = issued
+  }
+
+  function observe(number: number, sample: CallSample): void {
+    const { status, latencyMs } = sample
+    const overload = sample.overloaded === true || status === 429 || status === 503 || status === 529
+    const fresh = number > settled
+    if (overload) {
+      everOverloaded = true
+      if (fresh) decrease(0.5, min)
+      return
+    }
+    if (status !== undefined && status >= 400) return
+    let slow = false
+    if (latencyMs !== undefined) {
+      recentMs = recentMs === undefined ? latencyMs : recentMs + (latencyMs - recentMs) * 0.2
+      // What is usual falls fast and rises slowly, so that a jam does not become the norm before it was noticed.
+      if (usualMs === undefined || latencyMs < usualMs) usualMs = latencyMs
+      else usualMs += (Math.min(latencyMs, usualMs * 4) - usualMs) * 0.005
+      slow = recentMs > Math.max(50, usualMs * slowdown)
+      if (slow && fresh) {
+        decrease(0.8, highest / 4)
+        return
+      }
+    }
+    // Growth without demand would be a guess.
+    if (slow || inFlight + 1 < limit * 0.75) return
+    limit = Math.min(max, limit + (everOverloaded ? 1 / limit : 1))
+    if (limit > highest) highest = limit
+  }
+
+  function permit(waitedMs: number): Permit {
+    inFlight++
+    const number = ++issued
+    let open = true
+    return {
+      waitedMs,
+      release(sample = {}) {
+        if (!open) return
+        open = false
+        inFlight--
+        observe(number, sample)
+        admit()
+      },
+    }
+  }
+
+  function admit(): void {
+    while (queued > 0 && inFlight < Math.floor(limit)) {
+      const waiter = queue[head++]!
+      if (head > 1024 && head * 2 > queue.length) {
+        queue = queue.slice(head)
+        head = 0
+      }
+      if (waiter.settle === undefined) continue
+      queued--
+      waiter.settle(permit(performance.now() - waiter.since))
+    }
+  }
+
+  return {
+    get limit() {
+      return Math.floor(limit)
+    },
+    get inFlight() {
+      return inFlight
+    },
+    get queued() {
+      return queued
+    },
+    async acquire(signal) {
+      if (signal?.aborted) throw cancelled()
+      if (queued === 0 && inFlight < Math.floor(limit)) return permit(0)
+      if (queued >= maxQueue) {
+        throw new ModelFault({
+          owner: 'platform',
+          stage: 'model',
+          code: 'queue_full',
+          message: `${queued} model calls wait for this provider already; lower the concurrency of the run.`,
+          retryable: true,
+        })
+      }
+      const granted = await new Promise<Permit | undefined>((resolve) => {
+        const waiter: Waiter = { since: performance.now(), settle: undefined }
+        const stop = (): void => {
+          waiter.settle = undefined
+          queued--
+          resolve(undefined)
+        }
+        waiter.settle = (value) => {
+          waiter.settle = undefined
+          signal?.removeEventListener('abort', stop)
+          resolve(value)
+        }
+        signal?.addEventListener('abort', stop, { once: true })
+        queue.push(waiter)
+        queued++
+      })
+      if (granted === undefined) throw cancelled()
+      return granted
+    },
+  }
+}
