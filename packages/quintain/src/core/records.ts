@@ -381,7 +381,11 @@ export const manifestRecord = z.object({
     }),
   ),
   seed: z.string(),
+  /** The run's own limits with the defaults under them; the environment's and the tasks' stand between. */
   limits,
+  /** The run's own limits as they were given. */
+  limitsGiven: z.record(z.string(), z.unknown()).optional(),
+  escalate: z.boolean().optional(),
   isolation: z.enum(['worker', 'inline']),
   maxTries: z.number(),
   request: requestRecord,

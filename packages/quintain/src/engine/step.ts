@@ -15,7 +15,7 @@ export class StepFailure extends Error {
 
 /** Told which attempt's code runs on this thread right now, so that a watchdog can say who blocks it. */
 export interface Activity {
-  enter(seq: number, stage: string): void
+  enter(seq: number, stage: string, ms: number): void
   leave(): void
 }
 
@@ -45,7 +45,7 @@ export class StepAbandoned extends Error {
  * Code that answers at once costs no timer and no turn of the event loop.
  */
 export function step<T>(options: StepOptions, run: () => T | Promise<T>): T | Promise<T> {
-  options.activity.enter(options.seq, options.stage)
+  options.activity.enter(options.seq, options.stage, options.ms)
   let result: T | Promise<T>
   try {
     result = run()

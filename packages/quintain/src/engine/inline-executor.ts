@@ -1,0 +1,52 @@
+import { type Environment, type Model, QuintainError } from '../core/index.ts'
+import type { AgentFunction } from '../harness/index.ts'
+import type { Executor } from './executor.ts'
+import { EnvironmentHost } from './host.ts'
+import type { HostSpec } from './protocol.ts'
+import { noActivity } from './step.ts'
+import type { TaskSummary } from './taskset.ts'
+
+/**
+ * Runs attempts in this process: for tests, and for agents passed as functions. Nothing keeps the environment's code
+ * from what this process may touch, and code that blocks blocks the run.
+ */
+export async function openInline(options: {
+  env: Environment
+  spec: HostSpec
+  models: ReadonlyMap<string, Model>
+  agent?: AgentFunction
+}): Promise<Executor> {
+  const { env, spec, models, agent } = options
+  const host = await EnvironmentHost.open({
+    env,
+    spec,
+    activity: noActivity,
+    modelOf(id) {
+      const model = models.get(id)
+      if (model === undefined) throw new QuintainError('internal', `no model "${id}" in this run`)
+      return model
+    },
+    ...(agent === undefined ? {} : { agent }),
+  })
+  return {
+    description: host.description,
+    async *list(query) {
+      let page: TaskSummary[] = []
+      for await (const task of host.list(query)) {
+        page.push(task)
+        if (page.length === 1_000) {
+          yield page
+          page = []
+        }
+      }
+      if (page.length > 0) yield page
+    },
+    probe: (index) => host.probe(index),
+    run: (job) => host.run(job),
+    gradeGroup: (members) => host.gradeGroup(members),
+    cancel: () => host.cancel(),
+    async close() {
+      host.cancel()
+    },
+  }
+}

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, realpathSync, statSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { canonicalJson, contractVersion, framedDigest, QuintainError } from '../core/index.ts'
+
+/** Where an environment's code lies, found without running any of it. */
+export interface EnvironmentLocation {
+  name: string
+  version: string
+  contract: number
+  /** URL of the module whose default export is the environment. */
+  entry: string
+  packageDir: string
+  /** Files and folders that its process must be able to read: itself and what it depends on. */
+  readRoots: string[]
+  /** The reference as it was given. */
+  reference: string
+}
+
+interface PackageJson {
+  name?: string
+  version?: string
+  exports?: unknown
+  main?: string
+  dependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  quintain?: { contract?: number; source?: string }
+}
+
+/**
+ * Finds an environment by package name, folder or file.
+ * Throws `environment_not_found` and `contract_unsupported`.
+ */
+export async function locateEnvironment(
+  reference: string,
+  cwd: string = process.cwd(),
+): Promise<EnvironmentLocation> {
+  const found = find(reference, cwd)
+  const packageDir = realpathSync(found.packageDir)
+  const manifest = await readPackage(packageDir)
+  const contract = manifest.quintain?.contract ?? contractVersion
+  if (contract > contractVersion) {
+    throw new QuintainError(
+      'contract_unsupported',
+      `${manifest.name ?? reference} is written for contract ${contract}; this Quintain speaks up to ${contractVersion}. Install a newer quintain.`,
+      { facts: { contract } },
+    )
+  }
+  const file = found.file === undefined ? entryOf(packageDir, manifest, reference) : realpathSync(found.file)
+  return {
+    name: manifest.name ?? relative(cwd, file),
+    version: manifest.version ?? '0.0.0',
+    contract,
+    entry: pathToFileURL(file).href,
+    packageDir,
+    readRoots: readRoots(packageDir, manifest),
+    reference,
+  }
+}
+
+function find(reference: string, cwd: string): { packageDir: string; file?: string } {
+  const path = isAbsolute(reference) ? reference : resolve(cwd, reference)
+  const looksLikePath = /^\.{0,2}[/\\]/.test(reference) || isAbsolute(reference)
+  if (existsSync(path)) {
+    if (statSync(path).isDirectory()) {
+      if (existsSync(join(path, 'package.json'))) return { packageDir: path }
+      throw notFound(reference, `${path} has no package.json`)
+    }
+    let dir = dirname(path)
+    while (!existsSync(join(dir, 'package.json'))) {
+      const parent = dirname(dir)
+      if (parent === dir) return { packageDir: dirname(path), file: path }
+      dir = parent
+    }
+    return { packageDir: dir, file: path }
+  }
+  if (!looksLikePath) {
+    for (let dir = cwd; ; dir = dirname(dir)) {
+      const candidate = join(dir, 'node_modules', reference)
+      if (existsSync(join(candidate, 'package.json'))) return { packageDir: candidate }
+      if (dirname(dir) === dir) break
+    }
+  }
+  throw notFound(
+    reference,
+    looksLikePath
+      ? `there is no ${path}`
+      : `there is no such folder, and no package of that name is installed here (npm install ${reference})`,
+  )
+}
+
+function notFound(reference: string, why: string): QuintainError {
+  return new QuintainError('environment_not_found', `Environment "${reference}" was not found: ${why}.`, {
+    facts: { reference },
+  })
+}
+
+async function readPackage(dir: string): Promise<PackageJson> {
+  const path = join(dir, 'package.json')
+  if (!existsSync(path)) return {}
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as PackageJson
+  } catch (cause) {
+    throw new QuintainError('environment_not_found', `${path} is not valid JSON.`, { cause, facts: { path } })
+  }
+}
+
+/** Source where it is at hand (a checkout), else what the package exports. */
+function entryOf(packageDir: string, manifest: PackageJson, reference: string): string {
+  const installed = packageDir.split(sep).includes('node_modules')
+  const { source } = manifest.quintain ?? {}
+  if (!installed && source !== undefined && existsSync(join(packageDir, source)))
+    return join(packageDir, source)
+  const target = exportTarget(manifest.exports) ?? manifest.main ?? 'index.js'
+  const file = join(packageDir, target)
+  if (existsSync(file)) return file
+  throw notFound(reference, `its entry ${relative(packageDir, file)} does not exist; build the package first`)
+}
+
+function exportTarget(exports: unknown): string | undefined {
+  if (typeof exports === 'string') return exports
+  if (typeof exports !== 'object' || exports === null) return undefined
+  const map = exports as Record<string, unknown>
+  if ('.' in map) return exportTarget(map['.'])
+  for (const condition of ['import', 'node', 'default']) {
+    const target = exportTarget(map[condition])
+    if (target !== undefined) return target
+  }
+  return undefined
+}
+
+/** The package, every `node_modules` above it, and where its links lead; never the folders in between, which may hold keys. */
+function readRoots(packageDir: string, manifest: PackageJson): string[] {
+  const roots = new Set<string>([packageDir])
+  const dependencies = Object.keys({
+    ...manifest.dependencies,
+    ...manifest.peerDependencies,
+    ...manifest.devDependencies,
+  })
+  for (let dir = packageDir; ; dir = dirname(dir)) {
+    const modules = join(dir, 'node_modules')
+    if (existsSync(modules)) {
+      roots.add(modules)
+      for (const name of dependencies) {
+        const installed = join(modules, name)
+        if (existsSync(installed)) roots.add(realpathSync(installed))
+      }
+    }
+    if (dirname(dir) === dir) break
+  }
+  return [...roots]
+}
+
+const leftOut = new Set([
+  'node_modules',
+  'runs',
+  'coverage',
+  'dist',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+])
+
+/** Hex SHA-256 of an environment: its files, sorted and length-framed, its own lock, and its options. */
+export async function environmentDigest(
+  location: EnvironmentLocation,
+  options: Record<string, unknown>,
+): Promise<string> {
+  const { packageDir } = location
+  const fromDist = location.entry.includes('/dist/')
+  const files: string[] = []
+  const walk = async (dir: string): Promise<void> => {
+    for (const entry of await readdir(join(packageDir, dir), { withFileTypes: true })) {
+      if (entry.name.startsWith('.')) continue
+      if (leftOut.has(entry.name) && !(fromDist && entry.name === 'dist')) continue
+      if (/\.test(-d)?\.[cm]?[jt]s$/.test(entry.name)) continue
+      const path = dir === '' ? entry.name : `${dir}/${entry.name}`
+      if (entry.isDirectory()) await walk(path)
+      else if (entry.isFile()) files.push(path)
+    }
+  }
+  await walk('')
+  const parts: string[] = []
+  for (const file of files.sort()) parts.push(file, await fileDigest(join(packageDir, file)))
+  for (const lock of ['package-lock.json', 'npm-shrinkwrap.json']) {
+    const path = join(packageDir, lock)
+    if (existsSync(path)) parts.push(lock, await fileDigest(path))
+  }
+  return framedDigest([...parts, canonicalJson(options)])
+}
+
+async function fileDigest(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}

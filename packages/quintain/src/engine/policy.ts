@@ -1,0 +1,72 @@
+import { didYouMean, type Model, QuintainError, type Seat } from '../core/index.ts'
+import type { AgentFunction } from '../harness/index.ts'
+import type { HostDescription, PolicySpec } from './protocol.ts'
+
+/** Who plays a seat, as a user says it: a model, an agent, `script:NAME`, or `recorded:PATH`. */
+export type Player = { model: Model } | { agent: AgentFunction } | { policy: string }
+
+/** Replies that were recorded, found by task and repeat. */
+export interface Recordings {
+  replies(task: string, repeat: number): readonly import('../core/index.ts').Message[] | undefined
+}
+
+/** The policy of a seat as data, from how the user named it. Throws `policy_invalid`. */
+export function policySpec(player: Player): PolicySpec {
+  if ('agent' in player) return { kind: 'agent', id: player.agent.name || 'agent' }
+  if ('model' in player) return { kind: 'model', id: player.model.id }
+  const [kind, ...rest] = player.policy.split(':')
+  const name = rest.join(':')
+  if (kind === 'script' && name !== '') return { kind: 'script', name }
+  if (kind === 'recorded' && name !== '') return { kind: 'recorded', id: name }
+  throw new QuintainError(
+    'policy_invalid',
+    `Policy "${player.policy}": write script:NAME (oracle, noop, random, or one the environment ships) or recorded:FILE. A model is named with -m.`,
+    { facts: { policy: player.policy } },
+  )
+}
+
+/**
+ * Checks that every seat has a player and every script exists. Throws `policy_unknown`, with the nearest name, and
+ * `needs_unmet` for a seat that nobody plays.
+ */
+export function checkPolicies(
+  seats: Record<Seat, PolicySpec>,
+  description: HostDescription,
+  hasTools: boolean,
+): void {
+  for (const seat of description.seats) {
+    if (seats[seat] !== undefined) continue
+    throw new QuintainError(
+      'needs_unmet',
+      `Seat "${seat}" has no player: the environment ships no script for it. Name one with --seat ${seat}=MODEL or --seat ${seat}=script:NAME.`,
+      { facts: { seat } },
+    )
+  }
+  for (const [seat, policy] of Object.entries(seats)) {
+    if (!description.seats.includes(seat)) {
+      throw new QuintainError(
+        'policy_unknown',
+        `There is no seat "${seat}"${didYouMean(seat, description.seats)} Seats: ${description.seats.join(', ')}.`,
+        { facts: { seat } },
+      )
+    }
+    if (policy.kind !== 'script') continue
+    const known = ['noop', ...(description.oracle ? ['oracle'] : []), ...description.policies]
+    if (hasTools && !known.includes('random')) known.push('random')
+    if (policy.name === 'play' && description.scripted.includes(seat)) continue
+    if (known.includes(policy.name)) continue
+    const why =
+      policy.name === 'oracle'
+        ? 'this environment has no oracle'
+        : policy.name === 'random'
+          ? 'this environment has no tools and ships no policies.random, so nobody knows what a legal move is'
+          : `this environment has no policy "${policy.name}"${didYouMean(policy.name, known)}`
+    throw new QuintainError(
+      'policy_unknown',
+      `script:${policy.name}: ${why}. Scripts: ${known.join(', ')}.`,
+      {
+        facts: { policy: policy.name, known },
+      },
+    )
+  }
+}

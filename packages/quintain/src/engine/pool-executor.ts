@@ -1,0 +1,454 @@
+import {
+  type Fault,
+  type Model,
+  ModelFault,
+  messageOf,
+  type Need,
+  type Permissions,
+  QuintainError,
+} from '../core/index.ts'
+import { type AttemptOutput, faultedAttempt } from './attempt.ts'
+import type { Executor } from './executor.ts'
+import type { EnvironmentLocation } from './locate.ts'
+import type {
+  CallMessage,
+  FromWorker,
+  GroupMemberData,
+  GroupVerdict,
+  HostDescription,
+  HostSpec,
+  Job,
+  TaskQuery,
+  WireError,
+  WireFault,
+} from './protocol.ts'
+import { StepFailure } from './step.ts'
+import type { TaskSummary } from './taskset.ts'
+import { type WorkerEnd, WorkerProcess } from './worker-process.ts'
+
+export interface PoolOptions {
+  location: EnvironmentLocation
+  spec: HostSpec
+  models: ReadonlyMap<string, Model>
+  workers: number
+  log(text: string): void
+  /** Told when a worker was lost and replaced. */
+  onLost?(end: WorkerEnd): void
+}
+
+interface RunningJob {
+  job: Job
+  started: Date
+  resolve(output: AttemptOutput): void
+}
+
+/** Orders that were on a worker which was lost for a reason unknown are run alone up to this many at a time, to find the one to blame. */
+const mostSuspects = 64
+/** A pool whose workers die before they run anything is broken, not unlucky. */
+const mostLostStarts = 3
+
+/** Runs attempts in worker processes. A worker that crashes or blocks is replaced, and only its attempts are affected. */
+export async function openPool(options: PoolOptions): Promise<Executor & { readonly pids: number[] }> {
+  const pool = new Pool(options)
+  try {
+    await pool.open()
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
+  return pool
+}
+
+class Pool implements Executor {
+  description!: HostDescription
+  private readonly options: PoolOptions
+  private permissions: Permissions = {}
+  private readonly workers: PoolWorker[] = []
+  /** Runs one suspect order at a time; started when there is one. */
+  private quarantine: PoolWorker | undefined
+  private readonly suspects = new Set<number>()
+  private suspectQueue: Promise<void> = Promise.resolve()
+  private readonly starting = new Set<Promise<unknown>>()
+  private lostStarts = 0
+  private closed = false
+
+  constructor(options: PoolOptions) {
+    this.options = options
+  }
+
+  get pids(): number[] {
+    return this.workers.flatMap((worker) => worker.pid ?? [])
+  }
+
+  /** Starts one worker, asks what the environment may touch, and starts the others with just that. */
+  async open(): Promise<void> {
+    const first = await this.startWorker()
+    this.description = first.description
+    const wanted = first.description.permissions
+    if (Object.values(wanted).some((value) => value === true || (Array.isArray(value) && value.length > 0))) {
+      this.permissions = wanted
+      await first.kill()
+      this.workers.length = 0
+    }
+    const missing = this.options.workers - this.workers.length
+    await Promise.all(Array.from({ length: missing }, () => this.startWorker()))
+    this.description = this.workers[0]!.description
+  }
+
+  async *list(query: TaskQuery): AsyncGenerator<TaskSummary[], void, undefined> {
+    yield* this.leastLoaded().list(query)
+  }
+
+  probe(index: number): Promise<Need[]> {
+    return this.leastLoaded().ask<Need[]>((id) => ({ t: 'probe', id, index }))
+  }
+
+  gradeGroup(members: readonly GroupMemberData[]): Promise<GroupVerdict[]> {
+    return this.leastLoaded().ask<GroupVerdict[]>((id) => ({ t: 'group', id, members: [...members] }))
+  }
+
+  async run(job: Job): Promise<AttemptOutput> {
+    if (this.suspects.has(job.order.seq)) return this.runAlone(job)
+    while (this.workers.length === 0) {
+      if (this.closed || this.starting.size === 0) return this.noWorkers(job)
+      await Promise.race([...this.starting]).catch(() => {})
+    }
+    return this.leastLoaded().run(job)
+  }
+
+  cancel(): void {
+    for (const worker of this.all()) worker.cancel()
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    await Promise.all(this.all().map((worker) => worker.kill()))
+    this.workers.length = 0
+    await Promise.allSettled([...this.starting])
+    await Promise.all(this.all().map((worker) => worker.kill()))
+  }
+
+  private all(): PoolWorker[] {
+    return this.quarantine === undefined ? this.workers.slice() : [...this.workers, this.quarantine]
+  }
+
+  private leastLoaded(): PoolWorker {
+    let best = this.workers[0]
+    for (const worker of this.workers) if (worker.load < best!.load) best = worker
+    if (best === undefined) throw new QuintainError('worker_start_failed', 'No worker is running.')
+    return best
+  }
+
+  /** A lost order's second run, apart from the others: if it takes its worker down again, it is to blame and they are not. */
+  private runAlone(job: Job): Promise<AttemptOutput> {
+    const result = this.suspectQueue.then(async () => {
+      if (this.closed) return this.noWorkers(job)
+      this.quarantine ??= await this.spawn()
+      const output = await this.quarantine.run(job)
+      this.suspects.delete(job.order.seq)
+      return output
+    })
+    this.suspectQueue = result.then(
+      () => {},
+      () => {},
+    )
+    return result.catch((error) =>
+      faultedAttempt(job.order, job.try, {
+        owner: 'platform',
+        stage: 'worker',
+        code: 'worker_start_failed',
+        message: messageOf(error),
+        retryable: false,
+      }),
+    )
+  }
+
+  private noWorkers(job: Job): AttemptOutput {
+    return faultedAttempt(job.order, job.try, {
+      owner: 'platform',
+      stage: 'worker',
+      code: this.closed ? 'run_stopped' : 'worker_start_failed',
+      message: this.closed ? 'the run was stopped' : 'workers end before they run anything',
+      retryable: this.closed,
+    })
+  }
+
+  private startWorker(): Promise<PoolWorker> {
+    const start = this.spawn().then((worker) => {
+      this.workers.push(worker)
+      return worker
+    })
+    this.starting.add(start)
+    return start.finally(() => this.starting.delete(start))
+  }
+
+  private spawn(): Promise<PoolWorker> {
+    return PoolWorker.start(this.options, this.permissions, (worker, end, jobs) =>
+      this.lost(worker, end, jobs),
+    )
+  }
+
+  private lost(worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[]): void {
+    const alone = worker === this.quarantine
+    const at = this.workers.indexOf(worker)
+    if (at >= 0) this.workers.splice(at, 1)
+    if (alone) this.quarantine = undefined
+    this.options.onLost?.(end)
+    this.options.log(`worker lost: ${end.how}, ${end.detail}\n`)
+
+    const known = jobs.some(({ job }) => job.order.seq === end.seq)
+    if (!alone && !known && jobs.length <= mostSuspects)
+      for (const { job } of jobs) this.suspects.add(job.order.seq)
+    for (const { job, started, resolve } of jobs) {
+      const guilty = alone || job.order.seq === end.seq
+      const fault: Fault = guilty
+        ? {
+            owner: end.stage === 'grade' || end.stage === 'group' ? 'grader' : 'world',
+            stage: end.stage || 'worker',
+            code: end.how === 'blocked' ? 'blocked' : 'crashed',
+            message:
+              end.how === 'blocked'
+                ? `code of the environment held its process without a pause (${end.detail}); make it asynchronous or give it a longer limit`
+                : `code of the environment ended its process (${end.detail})`,
+            retryable: false,
+          }
+        : {
+            owner: 'platform',
+            stage: 'worker',
+            code: 'worker_lost',
+            message: `the worker process was lost (${end.how}: ${end.detail})`,
+            retryable: true,
+          }
+      resolve(faultedAttempt(job.order, job.try, fault, started))
+    }
+    if (this.closed || alone) return
+    if (jobs.length === 0 && ++this.lostStarts > mostLostStarts) return
+    if (jobs.length > 0) this.lostStarts = 0
+    this.startWorker().catch((error) => this.options.log(`worker not replaced: ${messageOf(error)}\n`))
+  }
+}
+
+/** A worker process that holds the environment. */
+class PoolWorker {
+  description!: HostDescription
+  private readonly process: WorkerProcess
+  private readonly models: ReadonlyMap<string, Model>
+  private readonly jobs = new Map<string, RunningJob>()
+  private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
+  private readonly pages = new Map<number, (message: Extract<FromWorker, { t: 'tasks' }>) => void>()
+  private readonly calls = new Map<number, AbortController>()
+  private nextId = 1
+  private opened: { resolve(): void; reject(error: Error): void } | undefined
+
+  private constructor(
+    options: PoolOptions,
+    permissions: Permissions,
+    onLost: (worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[]) => void,
+  ) {
+    this.models = options.models
+    this.process = new WorkerProcess({
+      location: options.location,
+      permissions,
+      log: options.log,
+      onMessage: (message) => this.receive(message),
+      onEnd: (end) => {
+        const lost = new QuintainError(
+          'worker_start_failed',
+          `The process that loads ${options.location.name} ended (${end.how}: ${end.detail}).`,
+          { facts: { ...end } },
+        )
+        for (const waiting of this.asked.values()) waiting.reject(lost)
+        for (const page of this.pages.values()) {
+          page({
+            t: 'tasks',
+            id: 0,
+            tasks: [],
+            done: true,
+            error: { code: lost.code, message: lost.message, facts: {} },
+          })
+        }
+        for (const controller of this.calls.values()) controller.abort()
+        const jobs = [...this.jobs.values()]
+        this.jobs.clear()
+        if (this.opened !== undefined) this.opened.reject(lost)
+        else onLost(this, end, jobs)
+      },
+    })
+  }
+
+  static async start(
+    options: PoolOptions,
+    permissions: Permissions,
+    onLost: (worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[]) => void,
+  ): Promise<PoolWorker> {
+    const worker = new PoolWorker(options, permissions, onLost)
+    try {
+      await new Promise<void>((resolve, reject) => {
+        worker.opened = { resolve, reject }
+        worker.process.send({ t: 'open', entry: options.location.entry, spec: options.spec })
+      })
+    } catch (error) {
+      await worker.kill()
+      throw error
+    }
+    worker.opened = undefined
+    return worker
+  }
+
+  get pid(): number | undefined {
+    return this.process.pid
+  }
+
+  get load(): number {
+    return this.jobs.size
+  }
+
+  run(job: Job): Promise<AttemptOutput> {
+    return new Promise((resolve) => {
+      this.jobs.set(job.order.id, { job, started: new Date(), resolve })
+      this.process.send({ t: 'jobs', jobs: [job] })
+    })
+  }
+
+  ask<T>(message: (id: number) => Parameters<WorkerProcess['send']>[0]): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const id = this.nextId++
+      this.asked.set(id, { resolve: resolve as (value: unknown) => void, reject })
+      this.process.send(message(id))
+    })
+  }
+
+  async *list(query: TaskQuery): AsyncGenerator<TaskSummary[], void, undefined> {
+    const id = this.nextId++
+    let deliver: (message: Extract<FromWorker, { t: 'tasks' }>) => void = () => {}
+    const next = () =>
+      new Promise<Extract<FromWorker, { t: 'tasks' }>>((resolve) => {
+        deliver = resolve
+      })
+    this.pages.set(id, (message) => deliver(message))
+    try {
+      let page = next()
+      this.process.send({ t: 'list', id, query })
+      for (;;) {
+        const message = await page
+        if (message.error !== undefined) throw errorOf(message.error)
+        if (message.tasks.length > 0) yield message.tasks
+        if (message.done) return
+        page = next()
+        this.process.send({ t: 'more', id })
+      }
+    } finally {
+      this.pages.delete(id)
+    }
+  }
+
+  cancel(): void {
+    this.process.send({ t: 'cancel' })
+  }
+
+  async kill(): Promise<void> {
+    for (const controller of this.calls.values()) controller.abort()
+    await this.process.kill()
+    const stopped: Fault = {
+      owner: 'platform',
+      stage: 'worker',
+      code: 'run_stopped',
+      message: 'the run was stopped',
+      retryable: true,
+    }
+    for (const { job, started, resolve } of this.jobs.values()) {
+      const output = faultedAttempt(job.order, job.try, stopped, started)
+      output.attempt.outcome = 'cancelled'
+      output.attempt.fault = null
+      resolve(output)
+    }
+    this.jobs.clear()
+    const error = new QuintainError('worker_start_failed', 'The run was stopped.')
+    for (const waiting of this.asked.values()) waiting.reject(error)
+    this.asked.clear()
+  }
+
+  private receive(message: FromWorker): void {
+    switch (message.t) {
+      case 'done': {
+        const { order } = message.output.attempt
+        const running = this.jobs.get(order)
+        this.jobs.delete(order)
+        running?.resolve(message.output)
+        return
+      }
+      case 'call':
+        void this.call(message)
+        return
+      case 'abort':
+        this.calls.get(message.call)?.abort()
+        return
+      case 'tasks':
+        this.pages.get(message.id)?.(message)
+        return
+      case 'answer': {
+        const waiting = this.asked.get(message.id)
+        this.asked.delete(message.id)
+        if (message.fault !== undefined) waiting?.reject(new StepFailure(message.fault, ''))
+        else if (message.error !== undefined) waiting?.reject(errorOf(message.error))
+        else waiting?.resolve(message.value)
+        return
+      }
+      case 'opened':
+        this.description = message.description
+        this.opened?.resolve()
+        return
+      case 'failed':
+        this.opened?.reject(errorOf(message.error))
+    }
+  }
+
+  /** A model call on behalf of a rollout: the only way from a worker to a provider. */
+  private async call(message: CallMessage): Promise<void> {
+    const { call } = message
+    const model = this.models.get(message.model)
+    const controller = new AbortController()
+    this.calls.set(call, controller)
+    try {
+      if (model === undefined) throw new Error(`no model "${message.model}" in this run`)
+      const response = await model.generate(message.request, {
+        signal: controller.signal,
+        attempt: message.attempt,
+        task: message.task,
+        repeat: message.repeat,
+        seat: message.seat,
+        onWait: (waiting) => this.process.send({ t: 'wait', call, waiting }),
+      })
+      if (!controller.signal.aborted) this.process.send({ t: 'reply', call, response })
+    } catch (thrown) {
+      if (!controller.signal.aborted) this.process.send({ t: 'reply', call, failure: wireFault(thrown) })
+    } finally {
+      this.calls.delete(call)
+    }
+  }
+}
+
+function wireFault(thrown: unknown): WireFault {
+  if (thrown instanceof ModelFault) {
+    return {
+      fault: thrown.fault,
+      retries: thrown.retries,
+      ...(thrown.outcome === undefined ? {} : { outcome: thrown.outcome }),
+      ...(thrown.status === undefined ? {} : { status: thrown.status }),
+    }
+  }
+  return {
+    fault: {
+      owner: 'platform',
+      stage: 'model',
+      code: 'client_threw',
+      message: messageOf(thrown),
+      retryable: false,
+    },
+    retries: [],
+  }
+}
+
+function errorOf(error: WireError): QuintainError {
+  return new QuintainError(error.code, error.message, { facts: error.facts })
+}

@@ -1,0 +1,103 @@
+import type { AttemptRecord } from '../core/index.ts'
+
+/** Where a run stands, for a live display. Counts are of orders unless said otherwise. */
+export interface Progress {
+  orders: number
+  done: number
+  running: number
+  scored: number
+  unscored: number
+  faulted: number
+  /** Attempts that were tried again. */
+  retried: number
+  /** Faults of attempts by owner, retried ones too. */
+  faults: Record<string, number>
+  /** Outcomes of finished orders. */
+  outcomes: Record<string, number>
+  /** US dollars of all attempts; null as soon as one price is unknown. */
+  costUsd: number | null
+  /** Orders finished per second since this process began on the run. */
+  perSecond: number
+  etaMs: number | null
+  meanReward: number | null
+  successes: number
+}
+
+/** Counts orders as they finish. */
+export class ProgressCounter {
+  readonly value: Progress
+  private readonly began = performance.now()
+  private finishedHere = 0
+  private rewardSum = 0
+
+  constructor(orders: number) {
+    this.value = {
+      orders,
+      done: 0,
+      running: 0,
+      scored: 0,
+      unscored: 0,
+      faulted: 0,
+      retried: 0,
+      faults: {},
+      outcomes: {},
+      costUsd: 0,
+      perSecond: 0,
+      etaMs: null,
+      meanReward: null,
+      successes: 0,
+    }
+  }
+
+  /** An order that was finished before this process took the run up. */
+  before(status: 'scored' | 'unscored' | 'faulted', reward: number | null, success: boolean | null): void {
+    this.value.done++
+    this.value[status]++
+    this.reward(reward, success)
+  }
+
+  attempt(attempt: Pick<AttemptRecord, 'fault' | 'outcome' | 'verdict' | 'costUsd'>, final: boolean): void {
+    const { value } = this
+    for (const cost of Object.values(attempt.costUsd)) {
+      if (cost === undefined) continue
+      value.costUsd = value.costUsd === null || cost === null ? null : value.costUsd + cost
+    }
+    if (attempt.fault !== null) {
+      value.faults[attempt.fault.owner] = (value.faults[attempt.fault.owner] ?? 0) + 1
+      if (!final) value.retried++
+    }
+    if (!final || attempt.outcome === 'cancelled') return
+    value.done++
+    this.finishedHere++
+    if (attempt.outcome !== null) value.outcomes[attempt.outcome] = (value.outcomes[attempt.outcome] ?? 0) + 1
+    if (attempt.fault !== null) value.faulted++
+    else {
+      const reward = attempt.verdict?.reward ?? null
+      value[reward === null ? 'unscored' : 'scored']++
+      this.reward(reward, attempt.verdict?.success ?? null)
+    }
+  }
+
+  /** A copy with the rates as they are now. */
+  snapshot(running: number): Progress {
+    const seconds = (performance.now() - this.began) / 1000
+    const perSecond = seconds > 0 ? this.finishedHere / seconds : 0
+    const left = this.value.orders - this.value.done
+    return {
+      ...this.value,
+      faults: { ...this.value.faults },
+      outcomes: { ...this.value.outcomes },
+      running,
+      perSecond,
+      etaMs: perSecond > 0 ? (left / perSecond) * 1000 : null,
+    }
+  }
+
+  private reward(reward: number | null, success: boolean | null): void {
+    if (reward !== null) {
+      this.rewardSum += reward
+      this.value.meanReward = this.rewardSum / this.value.scored
+    }
+    if (success === true) this.value.successes++
+  }
+}

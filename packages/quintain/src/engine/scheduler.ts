@@ -1,0 +1,385 @@
+import { join } from 'node:path'
+import {
+  type AttemptRecord,
+  type Fault,
+  foldRun,
+  type Journal,
+  linePart,
+  type OrderRecord,
+  QuintainError,
+  readPrivate,
+  readTrajectory,
+  readVerdict,
+  recordsOf,
+  runFiles,
+} from '../core/index.ts'
+import type { AttemptOutput } from './attempt.ts'
+import type { Executor } from './executor.ts'
+import { type Progress, ProgressCounter } from './progress.ts'
+import type { GroupMemberData, Job } from './protocol.ts'
+import { StepFailure } from './step.ts'
+
+export interface ScheduleOptions {
+  journal: Journal
+  executor: Executor
+  /** Orders by place in the plan that need nothing more, and the tries of the others. */
+  standing: Standing
+  orders: number
+  concurrency: number
+  /** Tries of an order, the first one included. */
+  maxTries: number
+  /** Stop ordering, let what runs finish within `graceMs`, then cancel it. */
+  signal?: AbortSignal
+  /** Stop at once. */
+  hardSignal?: AbortSignal
+  graceMs: number
+  /** US dollars at which no further order is started. */
+  maxCostUsd?: number
+  /** Recorded replies for a job, for `recorded` policies. */
+  replies?(order: OrderRecord): Job['replies']
+  onProgress?(progress: Progress): void
+  /** Counts what was finished before this process took the run up. */
+  before?(counter: ProgressCounter): void
+  /** The environment has group rewards. */
+  groups: boolean
+}
+
+/** Why a run ended before its plan was done. */
+export interface RunStop {
+  code: 'cancelled' | 'spend_cap' | 'only_faults'
+  message: string
+}
+
+/** Which orders are finished, by place: one byte an order, so that memory does not grow with what is known of them. */
+export class Standing {
+  private readonly bytes: Uint8Array
+  private readonly seen: Uint8Array
+  constructor(orders: number) {
+    this.bytes = new Uint8Array(orders)
+    this.seen = new Uint8Array(orders)
+  }
+  /** True the first time: an order that was planned again after a torn tail stands in the file twice. */
+  meet(seq: number): boolean {
+    if (this.seen[seq] !== 0) return false
+    this.seen[seq] = 1
+    return true
+  }
+  finish(seq: number): void {
+    this.bytes[seq] = 255
+  }
+  finished(seq: number): boolean {
+    return this.bytes[seq] === 255
+  }
+  setTries(seq: number, tries: number): void {
+    this.bytes[seq] = Math.min(254, tries)
+  }
+  tries(seq: number): number {
+    const value = this.bytes[seq] ?? 0
+    return value === 255 ? 0 : value
+  }
+}
+
+/** A run in which nothing but faults came back for this many orders is stopped: more of the same helps nobody. */
+const onlyFaultsLimit = 30
+const progressEveryMs = 100
+const backoffBaseMs = 500
+const backoffMaxMs = 30_000
+
+/** How many tries a fault is worth, by whose it is. A grader was tried again in place; a world that fails twice will fail again. */
+function triesFor(fault: Fault, maxTries: number): number {
+  if (!fault.retryable) return 1
+  switch (fault.owner) {
+    case 'grader':
+      return 1
+    case 'world':
+      return Math.min(2, maxTries)
+    default:
+      return maxTries
+  }
+}
+
+/** Works through the plan: starts orders, records attempts, tries faults again, grades groups. Resolves when nothing more can be done. */
+export async function schedule(options: ScheduleOptions): Promise<RunStop | undefined> {
+  return new Scheduler(options).run()
+}
+
+class Scheduler {
+  private readonly options: ScheduleOptions
+  private readonly progress: ProgressCounter
+  private running = 0
+  private readonly retries: { job: Job; at: number }[] = []
+  private stop: RunStop | undefined
+  private failure: unknown
+  private wake: (() => void) | undefined
+  private lastProgress = 0
+  private faultsInARow = 0
+  private sawResult = false
+
+  constructor(options: ScheduleOptions) {
+    this.options = options
+    this.progress = new ProgressCounter(options.orders)
+  }
+
+  async run(): Promise<RunStop | undefined> {
+    const { signal, hardSignal, executor, journal } = this.options
+    const soft = () => this.halt({ code: 'cancelled', message: 'the run was cancelled' })
+    const hard = () => {
+      soft()
+      void executor.close()
+    }
+    if (signal?.aborted) soft()
+    if (hardSignal?.aborted) hard()
+    signal?.addEventListener('abort', soft)
+    hardSignal?.addEventListener('abort', hard)
+    let grace: NodeJS.Timeout | undefined
+    try {
+      this.options.before?.(this.progress)
+      await this.dispatch()
+      if (this.stop !== undefined && this.running > 0) {
+        grace = setTimeout(() => executor.cancel(), this.options.graceMs)
+      }
+      await this.drain()
+      if (this.failure !== undefined) throw this.failure
+      await journal.flush()
+      if (this.options.groups && this.stop === undefined) await this.gradeGroups()
+      await journal.flush()
+      this.report(true)
+      return this.stop
+    } finally {
+      clearTimeout(grace)
+      signal?.removeEventListener('abort', soft)
+      hardSignal?.removeEventListener('abort', hard)
+    }
+  }
+
+  /** Reads the plan from its file and keeps `concurrency` orders running; retries that are due go first. */
+  private async dispatch(): Promise<void> {
+    const { standing, journal } = this.options
+    for await (const order of plannedOrders(journal.dir, standing)) {
+      await this.room()
+      if (this.stop !== undefined || this.failure !== undefined) return
+      this.start({ order, try: standing.tries(order.seq) + 1, ...this.repliesFor(order) })
+    }
+    while (this.running > 0 || this.retries.length > 0) {
+      if (this.stop !== undefined || this.failure !== undefined) return
+      if (!this.startDue()) await this.change()
+    }
+  }
+
+  /** Resolves when another order may start. */
+  private async room(): Promise<void> {
+    await this.options.journal.ready()
+    while (this.stop === undefined && this.failure === undefined) {
+      if (this.running < this.options.concurrency) {
+        if (!this.startDue()) return
+      } else await this.change()
+    }
+  }
+
+  /** Starts a retry whose time has come; false when there is none, or no room. */
+  private startDue(): boolean {
+    if (this.running >= this.options.concurrency) return false
+    const now = performance.now()
+    const at = this.retries.findIndex((retry) => retry.at <= now)
+    if (at < 0) return false
+    const [retry] = this.retries.splice(at, 1)
+    this.start(retry!.job)
+    return true
+  }
+
+  /** Resolves at the next end of an attempt, or when the next retry is due. */
+  private change(): Promise<void> {
+    return new Promise((resolve) => {
+      const next = Math.min(...this.retries.map((retry) => retry.at))
+      const timer = Number.isFinite(next)
+        ? setTimeout(() => this.wake?.(), Math.max(1, next - performance.now()))
+        : undefined
+      this.wake = () => {
+        clearTimeout(timer)
+        this.wake = undefined
+        resolve()
+      }
+    })
+  }
+
+  private async drain(): Promise<void> {
+    if (this.failure !== undefined) await this.options.executor.close()
+    while (this.running > 0) await this.change()
+  }
+
+  private repliesFor(order: OrderRecord): Pick<Job, 'replies'> {
+    const replies = this.options.replies?.(order)
+    return replies === undefined ? {} : { replies }
+  }
+
+  private start(job: Job): void {
+    this.running++
+    this.options.executor
+      .run(job)
+      .then((output) => this.finished(job, output))
+      .catch((error) => {
+        this.failure ??= error
+      })
+      .finally(() => {
+        this.running--
+        this.wake?.()
+      })
+    this.report(false)
+  }
+
+  private finished(job: Job, output: AttemptOutput): void {
+    const { fault, outcome } = output.attempt
+    const again =
+      fault !== null &&
+      outcome !== 'cancelled' &&
+      this.stop === undefined &&
+      this.triesHere(job) < triesFor(fault, this.options.maxTries)
+    // A fault of a run that is being stopped leaves its order open for the next start.
+    const leftOpen = fault?.retryable === true && this.stop !== undefined
+    const final = outcome !== 'cancelled' && !again && !leftOpen
+    this.options.journal.appendAttempt({ ...output, attempt: { ...output.attempt, final } })
+    this.progress.attempt(output.attempt, final)
+    if (again) {
+      const slow = fault.owner === 'provider' || fault.owner === 'gateway' || fault.owner === 'judge'
+      const backoff = slow ? Math.min(backoffMaxMs, backoffBaseMs * 2 ** (job.try - 1)) : 0
+      this.retries.push({ job: { ...job, try: job.try + 1 }, at: performance.now() + backoff })
+    } else if (final) this.options.standing.finish(job.order.seq)
+    this.watchFaults(fault, final)
+    this.watchSpend()
+    this.report(false)
+  }
+
+  /** Tries of an order by this process: an order that is resumed has its whole budget again. */
+  private triesHere(job: Job): number {
+    return job.try - this.options.standing.tries(job.order.seq)
+  }
+
+  private watchFaults(fault: Fault | null, final: boolean): void {
+    if (fault === null) {
+      this.sawResult = true
+      return
+    }
+    if (!final || this.sawResult || ++this.faultsInARow < onlyFaultsLimit) return
+    this.halt({
+      code: 'only_faults',
+      message: `the first ${onlyFaultsLimit} orders all ended in faults; the last was ${fault.owner}/${fault.code}: ${fault.message}`,
+    })
+  }
+
+  private watchSpend(): void {
+    const { maxCostUsd } = this.options
+    if (maxCostUsd === undefined) return
+    const spent = this.progress.value.costUsd
+    if (spent !== null && spent < maxCostUsd) return
+    this.halt({
+      code: 'spend_cap',
+      message:
+        spent === null
+          ? 'the price of a call is unknown, so that the cost cap cannot be kept; give the model a price'
+          : `the cost cap of $${maxCostUsd} is reached ($${spent.toFixed(4)} spent)`,
+    })
+  }
+
+  private halt(stop: RunStop): void {
+    this.stop ??= stop
+    this.wake?.()
+  }
+
+  private report(force: boolean): void {
+    const { onProgress } = this.options
+    if (onProgress === undefined) return
+    const now = performance.now()
+    if (!force && now - this.lastProgress < progressEveryMs) return
+    this.lastProgress = now
+    onProgress(this.progress.snapshot(this.running))
+  }
+
+  /** Grades every group whose members are all finished and whose verdicts are still open. */
+  private async gradeGroups(): Promise<void> {
+    const { journal, executor } = this.options
+    const fold = await foldRun(journal.dir)
+    const groups = new Map<string, (typeof fold.states)[number][]>()
+    for (const state of fold.states) {
+      const members = groups.get(state.order.group)
+      if (members === undefined) groups.set(state.order.group, [state])
+      else members.push(state)
+    }
+    for (const states of groups.values()) {
+      const open = states.filter((state) => state.chosen?.verdict?.pending === 'group')
+      if (open.length === 0) continue
+      const unfinished = states.some(
+        (state) =>
+          state.chosen === undefined ||
+          state.status === 'cancelled' ||
+          (state.status === 'pending' && !open.includes(state)),
+      )
+      if (unfinished) continue
+      const graded = states.filter((state) => state.chosen?.verdict != null && state.chosen.fault === null)
+      const members = await Promise.all(
+        graded.map((state) => memberOf(journal.dir, state.order, state.chosen!)),
+      )
+      try {
+        for (const verdict of await executor.gradeGroup(members)) {
+          journal.appendVerdict(
+            {
+              schema: 'quintain.verdict-summary',
+              v: 1,
+              attempt: verdict.attempt,
+              order: verdict.order,
+              seq: graded.find((state) => state.order.id === verdict.order)!.order.seq,
+              verdict: verdict.summary,
+            },
+            linePart(verdict.record),
+          )
+        }
+      } catch (thrown) {
+        const fault: Fault =
+          thrown instanceof StepFailure
+            ? thrown.fault
+            : {
+                owner: 'platform',
+                stage: 'group',
+                code: 'worker_lost',
+                message: QuintainError.isInstance(thrown)
+                  ? thrown.message
+                  : 'the worker that graded the group was lost',
+                retryable: true,
+              }
+        for (const { order, chosen } of open) {
+          const line = { attempt: chosen!.id, order: order.id, seq: order.seq, verdict: null, fault }
+          journal.appendVerdict({ schema: 'quintain.verdict-summary', v: 1, ...line }, undefined)
+        }
+      }
+      await journal.ready()
+    }
+  }
+}
+
+async function memberOf(dir: string, order: OrderRecord, attempt: AttemptRecord): Promise<GroupMemberData> {
+  const [trajectory, verdict, hidden] = await Promise.all([
+    readTrajectory(dir, attempt),
+    readVerdict(dir, attempt),
+    readPrivate(dir, attempt),
+  ])
+  return {
+    attempt: attempt.id,
+    order: order.id,
+    index: order.index,
+    trajectory,
+    state: hidden?.state ?? null,
+    outcome: attempt.outcome!,
+    stop: attempt.stop,
+    turns: attempt.counts.turns,
+    verdict: verdict!,
+    summary: attempt.verdict!,
+  }
+}
+
+/** The orders of a plan that are not finished, read as they are needed. */
+async function* plannedOrders(dir: string, standing: Standing): AsyncGenerator<OrderRecord, void, undefined> {
+  for await (const { value } of recordsOf(join(dir, runFiles.orders))) {
+    const order = value as OrderRecord
+    if (order?.schema !== 'quintain.order' || !standing.meet(order.seq)) continue
+    if (!standing.finished(order.seq)) yield order
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * The process in which an environment's code runs: empty environment, Node's permission model, thousands of rollouts
+ * at a time. It talks to the main process over the channel it was forked with, and to nobody else.
+ */
+import { writeSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import {
+  isEnvironment,
+  type Model,
+  ModelFault,
+  type ModelResponse,
+  messageOf,
+  QuintainError,
+} from '../core/index.ts'
+import { EnvironmentHost } from './host.ts'
+import type { FromWorker, ToWorker, WireError, WireFault } from './protocol.ts'
+import { type Activity, StepFailure } from './step.ts'
+import { watchdogFd, watchdogSource } from './watchdog.ts'
+
+let host: EnvironmentHost | undefined
+
+let outbox: FromWorker[] = []
+function send(message: FromWorker): void {
+  // What happens in one turn of the event loop leaves in one message.
+  if (outbox.push(message) === 1) setImmediate(flush)
+}
+function flush(): void {
+  const batch = outbox
+  outbox = []
+  // The channel closes when the main process is gone; so does this one, by `disconnect`.
+  process.send?.(batch, undefined, undefined, () => {})
+}
+
+const stages = ['', 'task', 'open', 'tools', 'tool', 'reply', 'snapshot', 'finish', 'close', 'grade', 'group']
+const shared = new Int32Array(new SharedArrayBuffer(16))
+const activity: Activity = {
+  enter(seq, stage, ms) {
+    shared[1] = seq
+    shared[2] = Math.max(0, stages.indexOf(stage))
+    shared[3] = ms
+  },
+  leave() {
+    shared[1] = -1
+    shared[2] = 0
+  },
+}
+shared[1] = -1
+
+function startWatchdog(): void {
+  setInterval(() => Atomics.add(shared, 0, 1), 250).unref()
+  const thread = new Worker(watchdogSource, { eval: true, workerData: { shared: shared.buffer, stages } })
+  thread.unref()
+  thread.on('error', (error) => process.stderr.write(`watchdog: ${error.message}\n`))
+}
+
+function report(fact: Record<string, unknown>): void {
+  try {
+    writeSync(watchdogFd, `${JSON.stringify(fact)}\n`)
+  } catch {
+    // The main process is gone.
+  }
+}
+
+process.on('exit', (code) => {
+  report({ exited: code, seq: shared[1], stage: stages[shared[2] ?? 0] })
+})
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`uncaught: ${error?.stack ?? error}\n`)
+  process.exit(70)
+})
+process.on('unhandledRejection', (reason) => {
+  // A promise that nobody waits for belongs to no attempt that could be told; the log keeps it.
+  process.stderr.write(`unhandled rejection: ${reason instanceof Error ? reason.stack : messageOf(reason)}\n`)
+})
+process.on('disconnect', () => process.exit(0))
+
+function wireError(thrown: unknown): WireError {
+  if (QuintainError.isInstance(thrown)) {
+    return { code: thrown.code, message: thrown.message, facts: { ...thrown.facts } }
+  }
+  return {
+    code: 'environment_load_failed',
+    message: `The environment's code threw: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)}`,
+    facts: {},
+  }
+}
+
+const calls = new Map<
+  number,
+  {
+    resolve(response: ModelResponse): void
+    reject(error: Error): void
+    onWait: ((waiting: boolean) => void) | undefined
+  }
+>()
+let nextCall = 1
+
+function remoteModel(id: string): Model {
+  return {
+    id,
+    generate(request, context) {
+      return new Promise((resolve, reject) => {
+        const call = nextCall++
+        const { signal } = context
+        const abort = () => {
+          if (!calls.delete(call)) return
+          send({ t: 'abort', call })
+          reject(signal.reason instanceof Error ? signal.reason : new Error('the rollout is over'))
+        }
+        if (signal.aborted) return reject(new Error('the rollout is over'))
+        signal.addEventListener('abort', abort, { once: true })
+        const settled = () => signal.removeEventListener('abort', abort)
+        calls.set(call, {
+          resolve(response) {
+            settled()
+            resolve(response)
+          },
+          reject(error) {
+            settled()
+            reject(error)
+          },
+          onWait: context.onWait,
+        })
+        send({
+          t: 'call',
+          call,
+          model: id,
+          request,
+          seat: context.seat ?? 'agent',
+          attempt: context.attempt ?? '',
+          task: context.task ?? '',
+          repeat: context.repeat ?? 0,
+        })
+      })
+    },
+  }
+}
+
+function modelFault(failure: WireFault): ModelFault {
+  return new ModelFault(failure.fault, {
+    outcome: failure.outcome,
+    status: failure.status,
+    retries: failure.retries,
+  })
+}
+
+const listings = new Map<number, () => void>()
+
+async function handle(message: ToWorker): Promise<void> {
+  switch (message.t) {
+    case 'open': {
+      try {
+        const module = (await import(message.entry)) as { default?: unknown }
+        const env = module.default
+        if (!isEnvironment(env)) {
+          throw new QuintainError(
+            'environment_load_failed',
+            'Its default export is not an environment; write `export default environment({ … })`.',
+          )
+        }
+        host = await EnvironmentHost.open({ env, spec: message.spec, activity, modelOf: remoteModel })
+        send({ t: 'opened', description: host.description })
+      } catch (thrown) {
+        send({ t: 'failed', error: wireError(thrown) })
+      }
+      return
+    }
+    case 'jobs':
+      for (const job of message.jobs) void host!.run(job).then((output) => send({ t: 'done', output }))
+      return
+    case 'reply': {
+      const call = calls.get(message.call)
+      if (call === undefined) return
+      calls.delete(message.call)
+      if (message.failure !== undefined) call.reject(modelFault(message.failure))
+      else call.resolve(message.response!)
+      return
+    }
+    case 'wait':
+      calls.get(message.call)?.onWait?.(message.waiting)
+      return
+    case 'list':
+      return list(message.id, message.query)
+    case 'more':
+      listings.get(message.id)?.()
+      return
+    case 'probe':
+      return answer(message.id, host!.probe(message.index))
+    case 'group':
+      return answer(message.id, host!.gradeGroup(message.members))
+    case 'cancel':
+      host?.cancel()
+      return
+    case 'ping':
+      send({ t: 'pong', n: message.n })
+  }
+}
+
+async function answer(id: number, value: Promise<unknown>): Promise<void> {
+  try {
+    send({ t: 'answer', id, value: await value })
+  } catch (thrown) {
+    if (thrown instanceof StepFailure) {
+      process.stderr.write(`${thrown.fault.message}\n${thrown.privateText}\n`)
+      send({ t: 'answer', id, fault: thrown.fault })
+    } else send({ t: 'answer', id, error: wireError(thrown) })
+  }
+}
+
+/** Sends tasks a page at a time, and the next page when the last was taken. */
+async function list(id: number, query: Parameters<EnvironmentHost['list']>[0]): Promise<void> {
+  try {
+    let page = []
+    for await (const task of host!.list(query)) {
+      page.push(task)
+      if (page.length < 1_000) continue
+      const taken = new Promise<void>((resolve) => listings.set(id, resolve))
+      send({ t: 'tasks', id, tasks: page, done: false })
+      page = []
+      await taken
+    }
+    send({ t: 'tasks', id, tasks: page, done: true })
+  } catch (thrown) {
+    send({ t: 'tasks', id, tasks: [], done: true, error: wireError(thrown) })
+  } finally {
+    listings.delete(id)
+  }
+}
+
+process.on('message', (batch: ToWorker[]) => {
+  for (const message of batch) void handle(message)
+})
+startWatchdog()

@@ -1,0 +1,172 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { realpathSync } from 'node:fs'
+import { dirname, sep } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { Permissions } from '../core/index.ts'
+import type { EnvironmentLocation } from './locate.ts'
+import type { FromWorker, ToWorker } from './protocol.ts'
+import { watchdogFd } from './watchdog.ts'
+
+/** What a worker said of its own end. */
+export interface WorkerEnd {
+  /** Whose code ran when it ended; undefined when nobody's or unknown. */
+  seq?: number
+  stage?: string
+  how: 'blocked' | 'exited' | 'killed' | 'unresponsive'
+  detail: string
+}
+
+export interface WorkerProcessOptions {
+  location: EnvironmentLocation
+  permissions: Permissions
+  /** Where the worker's standard output and error go; they may hold secrets. */
+  log(text: string): void
+  onMessage(message: FromWorker): void
+  /** Called once, when the process is gone for a reason other than `kill()`. */
+  onEnd(end: WorkerEnd): void
+}
+
+const pingMs = 2_000
+/** A worker whose process answers nothing for so long, though its own watchdog found no block, is stopped or swapped out. */
+const unresponsiveMs = 600_000
+
+const here = fileURLToPath(import.meta.url)
+const workerMain = fileURLToPath(
+  new URL(`./worker-main.${here.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
+)
+
+/** One worker process: forked with an empty environment under Node's permission model, watched, and talked to in batches. */
+export class WorkerProcess {
+  private readonly child: ChildProcess
+  private readonly options: WorkerProcessOptions
+  private outbox: ToWorker[] = []
+  private ended = false
+  private lastWord: WorkerEnd | undefined
+  private lastHeard = performance.now()
+  private readonly pinger: NodeJS.Timeout
+  private pings = 0
+
+  constructor(options: WorkerProcessOptions) {
+    this.options = options
+    this.child = fork(workerMain, [], {
+      env: {},
+      execArgv: permissionFlags(options.location, options.permissions),
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
+    })
+    this.child.on('message', (batch: FromWorker[]) => {
+      this.lastHeard = performance.now()
+      for (const message of batch) if (message.t !== 'pong') options.onMessage(message)
+    })
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => options.log(text))
+    }
+    const words = this.child.stdio[watchdogFd] as Readable | undefined
+    if (words != null) createInterface({ input: words }).on('line', (line) => this.hear(line))
+    this.child.on('error', (error) => this.end({ how: 'killed', detail: error.message }))
+    // `close` comes after the last of the pipes was read, so the worker's last word is in.
+    this.child.on('close', (code, signal) => {
+      this.end(
+        this.lastWord ?? {
+          how: 'killed',
+          detail: signal === null ? `exit code ${code}` : `signal ${signal}`,
+        },
+      )
+    })
+    this.pinger = setInterval(() => this.ping(), pingMs)
+    this.pinger.unref()
+  }
+
+  get pid(): number | undefined {
+    return this.child.pid
+  }
+
+  send(message: ToWorker): void {
+    if (this.outbox.push(message) === 1) setImmediate(() => this.flush())
+  }
+
+  /** Ends the process at once; `onEnd` is not called. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    const gone = this.child.exitCode !== null || this.child.signalCode !== null
+    this.ended = true
+    clearInterval(this.pinger)
+    if (gone || this.child.pid === undefined) return
+    const closed = new Promise<void>((resolve) => this.child.once('close', () => resolve()))
+    this.child.kill('SIGKILL')
+    await closed
+  }
+
+  private flush(): void {
+    const batch = this.outbox
+    this.outbox = []
+    if (this.child.connected) this.child.send(batch, () => {})
+  }
+
+  private ping(): void {
+    if (performance.now() - this.lastHeard > unresponsiveMs) {
+      this.lastWord = { how: 'unresponsive', detail: `no word for ${unresponsiveMs} ms` }
+      this.child.kill('SIGKILL')
+    } else this.send({ t: 'ping', n: this.pings++ })
+  }
+
+  private hear(line: string): void {
+    let word: { blocked?: number; exited?: number; seq?: number; stage?: string }
+    try {
+      word = JSON.parse(line) as typeof word
+    } catch {
+      return
+    }
+    const where = word.seq === undefined || word.seq < 0 ? {} : { seq: word.seq, stage: word.stage ?? '' }
+    if (word.blocked !== undefined) {
+      this.lastWord = { how: 'blocked', detail: `blocked for ${word.blocked} ms`, ...where }
+      this.child.kill('SIGKILL')
+    } else if (word.exited !== undefined && this.lastWord === undefined) {
+      this.lastWord = { how: 'exited', detail: `exit code ${word.exited}`, ...where }
+    }
+  }
+
+  private end(end: WorkerEnd): void {
+    if (this.ended) return
+    this.ended = true
+    clearInterval(this.pinger)
+    this.options.onEnd(end)
+  }
+}
+
+/** Node's flags for a process that may read its own code and what the environment declared, and nothing else. */
+export function permissionFlags(location: EnvironmentLocation, permissions: Permissions): string[] {
+  const flags = [
+    '--permission',
+    '--allow-worker',
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=SecurityWarning',
+  ]
+  for (const path of [
+    ...location.readRoots,
+    ...ownRoots(),
+    ...(permissions.read ?? []),
+    ...(permissions.write ?? []),
+  ]) {
+    flags.push(`--allow-fs-read=${path}`)
+  }
+  for (const path of permissions.write ?? []) flags.push(`--allow-fs-write=${path}`)
+  if (permissions.subprocess === true) flags.push('--allow-child-process')
+  if (permissions.addons === true) flags.push('--allow-addons')
+  // Before Node 25 the permission model did not cover the network and does not know the flag.
+  if (permissions.network === true && Number(process.versions.node.split('.')[0]) >= 25)
+    flags.push('--allow-net')
+  return flags
+}
+
+/** Quintain's own package and the `node_modules` that hold its dependencies. */
+function ownRoots(): string[] {
+  const packageDir = realpathSync(dirname(dirname(dirname(here))))
+  const roots = [packageDir]
+  const parts = packageDir.split(sep)
+  const installed = parts.lastIndexOf('node_modules')
+  if (installed >= 0) roots.push(parts.slice(0, installed + 1).join(sep))
+  for (let dir = packageDir; dirname(dir) !== dir; dir = dirname(dir)) roots.push(`${dir}${sep}node_modules`)
+  return roots
+}

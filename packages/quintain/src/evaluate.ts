@@ -1,0 +1,209 @@
+import { resolve } from 'node:path'
+import {
+  didYouMean,
+  type Environment,
+  type Limits,
+  type ManifestRecord,
+  type Model,
+  QuintainError,
+  readManifest,
+  removeRun,
+  type Sampling,
+  type Seat,
+} from './core/index.ts'
+import {
+  type Player,
+  type Progress,
+  previewRun,
+  type RunControl,
+  type RunEnd,
+  type RunOptions,
+  type RunPreview,
+  type RunStop,
+  resumeRun,
+  startRun,
+} from './engine/index.ts'
+import type { AgentFunction } from './harness/index.ts'
+import { modelFromEnvironment } from './model-from-environment.ts'
+import { readRecordings } from './recordings.ts'
+import { type Estimate, type RateEstimate, type RunSummary, summarize } from './report/index.ts'
+
+/** How to evaluate; exactly one of `agent`, `model` and `policy` says who plays the agent's seat. */
+export interface EvaluateOptions<Data = unknown> extends RunControl {
+  /** A function that answers; it runs in this process. */
+  agent?: AgentFunction<Data>
+  /** A model of an OpenAI-compatible endpoint by name (`OPENAI_BASE_URL` and `OPENAI_API_KEY` of the environment), or any `Model`. */
+  model?: string | Model
+  /** `script:oracle`, `script:noop`, `script:random`, `script:NAME`, or `recorded:PATH`. */
+  policy?: string
+  /** Who plays other seats: a model's name, a model, or a policy. */
+  seats?: Record<Seat, string | Model>
+  /** Which tasks: so many, or these ids; all when absent. */
+  tasks?: number | readonly string[]
+  split?: string
+  /** Rollouts of each task; 1 when absent. */
+  repeats?: number
+  /** Options of the environment. */
+  options?: Record<string, unknown>
+  limits?: Limits
+  sampling?: Sampling
+  seed?: string | number
+  escalate?: boolean
+  isolation?: 'worker' | 'inline'
+  /** Where to record the run; without it the records are removed once the result is worked out. */
+  dir?: string
+  /** Coverage from which a headline number is given; 1 when absent. */
+  minCoverage?: number
+  cwd?: string
+}
+
+/** What an evaluation came to. */
+export interface RunResult {
+  /** Where the run is recorded; undefined when it was not kept. */
+  dir: string | undefined
+  manifest: ManifestRecord
+  /** Every order has its final attempt. */
+  complete: boolean
+  /** Why the plan was not finished. */
+  stop: RunStop | undefined
+  reward: Estimate
+  success: RateEstimate
+  /** Scored orders over orders. */
+  coverage: number | null
+  summary: RunSummary
+}
+
+const evaluateKeys = [
+  'agent',
+  'model',
+  'policy',
+  'seats',
+  'tasks',
+  'split',
+  'repeats',
+  'options',
+  'limits',
+  'sampling',
+  'seed',
+  'escalate',
+  'isolation',
+  'dir',
+  'minCoverage',
+  'cwd',
+  'concurrency',
+  'maxTries',
+  'maxCostUsd',
+  'workers',
+  'signal',
+  'hardSignal',
+  'graceMs',
+  'onProgress',
+] as const satisfies readonly (keyof EvaluateOptions)[]
+
+/**
+ * Runs tasks of an environment and says what came of it. An environment passed as an object runs in this process; one
+ * passed as a path or package name runs in isolated workers, unless the agent is a function. Silent; cancelled by
+ * `signal`.
+ *
+ * Throws `QuintainError` for everything that can be known before the first rollout. What goes wrong in a rollout is in
+ * the result.
+ *
+ * @example
+ * const run = await evaluate(env, { agent, tasks: 30, repeats: 4 })
+ * run.success.value // 0.61
+ */
+export async function evaluate<Options, Data, Secret, State>(
+  env: Environment<Options, Data, Secret, State> | string,
+  options: EvaluateOptions<Data>,
+): Promise<RunResult> {
+  const runOptions = toRunOptions(env as Environment | string, options as EvaluateOptions)
+  const end = await startRun(runOptions)
+  return resultOf(end, options.dir !== undefined, options.minCoverage)
+}
+
+/** What `evaluate` would do: tasks, orders, seats, limits, permissions. Nothing is ordered or recorded. */
+export async function plan<Options, Data, Secret, State>(
+  env: Environment<Options, Data, Secret, State> | string,
+  options: EvaluateOptions<Data>,
+): Promise<RunPreview> {
+  return previewRun(toRunOptions(env as Environment | string, options as EvaluateOptions))
+}
+
+export interface ResumeRunOptions extends RunControl {
+  /** The agent of a run that had one. */
+  agent?: AgentFunction
+  /** The model of a run that had one; by default the one that the run names, from the environment variables. */
+  model?: string | Model
+  seats?: Record<Seat, string | Model>
+  /** The environment object of a run that was made with one. */
+  env?: Environment
+  /** More tasks or repeats to order into the run. */
+  tasks?: number | readonly string[]
+  repeats?: number
+  split?: string
+  retryFaults?: boolean
+  force?: boolean
+  minCoverage?: number
+  cwd?: string
+}
+
+/** Finishes a run: what is open, and what ended in faults. The same path as a new run. Throws as `evaluate`, and `run_not_found`, `run_locked`, `run_too_new`, `run_mismatch`. */
+export async function resume(dir: string, options: ResumeRunOptions = {}): Promise<RunResult> {
+  const { agent, model, seats, minCoverage, ...rest } = options
+  const players: Record<Seat, Player> = {}
+  for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
+  if (agent !== undefined) players['agent'] = { agent }
+  if (model !== undefined)
+    players['agent'] = { model: typeof model === 'string' ? modelFromEnvironment(model) : model }
+  else if (agent === undefined) {
+    const named = (await readManifest(resolve(rest.cwd ?? '.', dir))).seats['agent']?.policy ?? ''
+    const name = /^openai-compatible:(.+)$/.exec(named)?.[1]
+    if (name !== undefined) players['agent'] = { model: modelFromEnvironment(name) }
+  }
+  const end = await resumeRun({ ...rest, dir, players, openRecordings: readRecordings })
+  return resultOf(end, true, minCoverage)
+}
+
+async function resultOf(end: RunEnd, keep: boolean, minCoverage: number | undefined): Promise<RunResult> {
+  const summary = await summarize(end.dir, minCoverage === undefined ? {} : { minCoverage })
+  if (!keep) await removeRun(end.dir)
+  return {
+    dir: keep ? end.dir : undefined,
+    manifest: end.manifest,
+    complete: summary.complete,
+    stop: end.stop,
+    reward: summary.reward,
+    success: summary.success,
+    coverage: summary.coverage,
+    summary,
+  }
+}
+
+function toRunOptions(env: Environment | string, options: EvaluateOptions): RunOptions {
+  for (const key of Object.keys(options)) {
+    if ((evaluateKeys as readonly string[]).includes(key)) continue
+    throw new QuintainError('usage', `evaluate(): unknown option "${key}"${didYouMean(key, evaluateKeys)}`)
+  }
+  const { agent, model, policy, seats, minCoverage: _, ...rest } = options
+  const given = [agent, model, policy].filter((one) => one !== undefined)
+  if (given.length !== 1) {
+    throw new QuintainError(
+      'usage',
+      `Say who plays the agent: exactly one of agent, model and policy (${given.length} given).`,
+    )
+  }
+  const players: Record<Seat, Player> = {}
+  if (agent !== undefined) players['agent'] = { agent }
+  else if (model !== undefined)
+    players['agent'] = { model: typeof model === 'string' ? modelFromEnvironment(model) : model }
+  else players['agent'] = { policy: policy! }
+  for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
+  return { ...rest, env, seats: players, openRecordings: readRecordings }
+}
+
+function playerOf(player: string | Model): Player {
+  if (typeof player !== 'string') return { model: player }
+  return /^(script|recorded):/.test(player) ? { policy: player } : { model: modelFromEnvironment(player) }
+}
+
+export type { Progress }

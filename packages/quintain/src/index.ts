@@ -1,0 +1,26 @@
+/**
+ * Quintain: write an environment once, measure any agent in it, carry it to any trainer.
+ *
+ * @example
+ * import { environment, evaluate } from 'quintain'
+ */
+export * from './core/index.ts'
+export type { Progress, RunPreview, RunStop } from './engine/index.ts'
+export {
+  type EvaluateOptions,
+  evaluate,
+  plan,
+  type ResumeRunOptions,
+  type RunResult,
+  resume,
+} from './evaluate.ts'
+export {
+  type AgentFunction,
+  type AgentTurn,
+  agentFunction,
+  type ChatOptions,
+  chat,
+  type ToolLoopOptions,
+  toolLoop,
+} from './harness/index.ts'
+export { modelFromEnvironment } from './model-from-environment.ts'
