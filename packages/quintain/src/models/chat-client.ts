@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { QuintainError } from '../core/errors.ts'
 import {
   type Model,
@@ -75,17 +75,8 @@ export function createChatModel(options: ChatModelOptions): Model {
     idleMs: options.deadlines?.idleMs ?? 60_000,
     totalMs: options.deadlines?.totalMs ?? 1_200_000,
   }
-  const dispatcher =
-    options.dispatcher ??
-    new Agent({
-      connections: options.connections ?? 1024,
-      pipelining: 1,
-      keepAliveTimeout: 30_000,
-      connect: { timeout: 15_000 },
-      // Ours are finer than these.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
+  let dispatcher = options.dispatcher
+  let opening: Promise<Dispatcher> | undefined
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
@@ -200,6 +191,21 @@ export function createChatModel(options: ChatModelOptions): Model {
     return completion
   }
 
+  /** Loaded with the first call: the HTTP client takes 30 MB, which processes that only play scripts can do without. */
+  async function connect(): Promise<Dispatcher> {
+    const { Agent } = await import('undici')
+    dispatcher = new Agent({
+      connections: options.connections ?? 1024,
+      pipelining: 1,
+      keepAliveTimeout: 30_000,
+      connect: { timeout: 15_000 },
+      // Ours are finer than these.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    return dispatcher
+  }
+
   async function tryOnce(
     body: string,
     context: ModelContext,
@@ -211,7 +217,9 @@ export function createChatModel(options: ChatModelOptions): Model {
     try {
       const request: Dispatcher.DispatchOptions = { origin, path, method: 'POST', headers, body }
       const { signal } = context
-      const reply = await exchange(dispatcher, request, { deadlines, maxBodyBytes, signal, where, fault })
+      opening ??= dispatcher === undefined ? connect() : undefined
+      const client = dispatcher ?? (await opening!)
+      const reply = await exchange(client, request, { deadlines, maxBodyBytes, signal, where, fault })
       waited.ms += reply.queuedMs
       sample = { status: reply.status, latencyMs: reply.firstByteMs }
       const completion = read(reply)
@@ -267,7 +275,7 @@ export function createChatModel(options: ChatModelOptions): Model {
       return response
     },
     async close() {
-      if (options.dispatcher === undefined) await dispatcher.destroy()
+      if (options.dispatcher === undefined) await (await opening)?.destroy()
     },
   }
 }
