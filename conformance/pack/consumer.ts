@@ -1,0 +1,62 @@
+// What somebody writes who has installed the package: `pack.ts` type-checks it strictly in an empty project, without
+// skipping the declarations of libraries, and runs it there on every supported Node.
+import assert from 'node:assert/strict'
+import { environment, evaluate, QuintainError, unscored } from 'quintain'
+import { summarize } from 'quintain/report'
+import { z } from 'zod'
+
+const sums = environment({
+  options: z.object({ largest: z.number().int().default(9) }),
+  system: 'Answer with a number.',
+  tasks: ({ options }) =>
+    Array.from({ length: options.largest }, (_, i) => ({
+      id: `sum-${i}`,
+      prompt: `${i} + ${i} = ?`,
+      secret: { answer: String(i + i) },
+    })),
+  world: () => ({ finish: () => ({ settled: true }) }),
+  rewards: {
+    exact: ({ task, transcript, state }) => {
+      const settled: boolean = state.settled
+      if (!settled || transcript.answer === '') return unscored('no_answer')
+      return Number(transcript.answer.trim() === task.secret.answer)
+    },
+  },
+  success: ({ rewards }) => rewards.exact === 1,
+  *oracle({ task }) {
+    yield task.secret.answer
+  },
+})
+
+environment({
+  tasks: [{ id: 'a' }],
+  rewards: {
+    // @ts-expect-error a reward that is no number does not compile in the installed package either
+    wrong: () => 'one',
+  },
+})
+
+const oracle = await evaluate(sums, { policy: 'script:oracle', repeats: 2, options: { largest: 4 } })
+assert.deepEqual([oracle.complete, oracle.success.value, oracle.success.planned], [true, 1, 8])
+
+const agent = await evaluate(sums, { agent: () => '2', tasks: 3 })
+assert.equal(agent.success.value, 1 / 3)
+
+// Default isolation: the environment runs in a worker process with Node's permission model.
+const isolated = await evaluate('@quintain/wordle', {
+  policy: 'script:oracle',
+  tasks: 3,
+  dir: `run-${process.version}`,
+})
+assert.deepEqual([isolated.complete, isolated.success.value], [true, 1])
+assert.equal(isolated.manifest.isolation, 'worker')
+assert.ok(isolated.dir)
+assert.equal((await summarize(isolated.dir)).orders, 3)
+
+await assert.rejects(evaluate('@quintain/none', { policy: 'script:oracle' }), (thrown) => {
+  assert.ok(QuintainError.isInstance(thrown))
+  assert.equal(thrown.code, 'environment_not_found')
+  return true
+})
+
+process.stdout.write(`used on ${process.version}\n`)
