@@ -1,0 +1,43 @@
+import type { CliIo } from './io.ts'
+
+/** Milliseconds that attempts in flight get to finish after the first Ctrl-C. */
+export const interruptGraceMs = 10_000
+
+export interface Interrupts {
+  /** Nothing new starts; what runs may finish within the grace. */
+  signal: AbortSignal
+  /** Everything stops. */
+  hardSignal: AbortSignal
+  stop(): void
+}
+
+/**
+ * Ctrl-C once: no new attempts, and the engine gives those in flight ten seconds. Twice: they stop at once. Either way what
+ * was finished is on disk.
+ */
+export function listenForInterrupts(io: CliIo, say: (text: string) => void): Interrupts {
+  const soft = new AbortController()
+  const hard = new AbortController()
+  const interrupt = () => {
+    if (!soft.signal.aborted) {
+      say(
+        `Stopping: attempts in flight have ${interruptGraceMs / 1000} s to finish. Ctrl-C again stops them at once.`,
+      )
+      soft.abort()
+    } else if (!hard.signal.aborted) {
+      say('Stopping at once.')
+      hard.abort()
+    }
+  }
+  const unsubscribe = io.onInterrupt?.(interrupt)
+  io.signal?.addEventListener('abort', interrupt, { once: true })
+  if (io.signal?.aborted) interrupt()
+  return {
+    signal: soft.signal,
+    hardSignal: hard.signal,
+    stop() {
+      unsubscribe?.()
+      io.signal?.removeEventListener('abort', interrupt)
+    },
+  }
+}

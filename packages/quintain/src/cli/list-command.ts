@@ -1,0 +1,111 @@
+import { relative, resolve } from 'node:path'
+import { type Folded, foldRun, listRuns, messageOf } from '../core/index.ts'
+import { countText, formatTable, printableLine, scoreText, shareText, styleFor } from '../report/index.ts'
+import type { CliIo } from './io.ts'
+import { runsFolder } from './run-path.ts'
+
+interface RunLine {
+  run: string
+  created: string | null
+  environment: string
+  policy: string
+  orders: number
+  scored: number
+  unfinished: number
+  success: number | null
+  reward: number | null
+  problem: string | null
+}
+
+async function lineOf(dir: string): Promise<Omit<RunLine, 'run'>> {
+  const fold = await foldRun<Folded>(dir, ({ verdict, fault, outcome }) => ({ verdict, fault, outcome }))
+  const { environment, seats } = fold.manifest
+  let scored = 0
+  let unfinished = 0
+  let successes = 0
+  let reward = 0
+  for (const { status, chosen } of fold.states) {
+    if (status === 'pending' || status === 'cancelled') unfinished++
+    if (status !== 'scored') continue
+    scored++
+    reward += chosen?.verdict?.reward ?? 0
+    successes += Number(chosen?.verdict?.success === true)
+  }
+  const orders = fold.states.length
+  const whole = orders > 0 && scored === orders
+  return {
+    created: fold.manifest.created,
+    environment: `${environment.name} ${environment.version}`,
+    policy: seats.agent?.policy ?? '',
+    orders,
+    scored,
+    unfinished,
+    success: whole && environment.success ? successes / orders : null,
+    reward: whole ? reward / orders : null,
+    problem: null,
+  }
+}
+
+/** Lists the runs under a folder, newest first. Numbers are shown of runs that are scored as a whole. */
+export async function listCommand(
+  folder: string | undefined,
+  { json, limit = 50 }: { json?: boolean; limit?: number },
+  io: CliIo,
+): Promise<void> {
+  const root = resolve(io.cwd, folder ?? runsFolder)
+  const found = await listRuns(root)
+  const lines: RunLine[] = []
+  for (const { dir, problem } of found.slice(0, limit)) {
+    const run = relative(io.cwd, dir) || '.'
+    const broken = (why: string): RunLine => ({
+      run,
+      created: null,
+      environment: '',
+      policy: '',
+      orders: 0,
+      scored: 0,
+      unfinished: 0,
+      success: null,
+      reward: null,
+      problem: why,
+    })
+    if (problem !== undefined) {
+      lines.push(broken(problem))
+      continue
+    }
+    try {
+      lines.push({ run, ...(await lineOf(dir)) })
+    } catch (error) {
+      lines.push(broken(messageOf(error)))
+    }
+  }
+  if (json) {
+    io.stdout.write(`${JSON.stringify(lines, null, 2)}\n`)
+    return
+  }
+  if (lines.length === 0) {
+    io.stdout.write(`No runs in ${printableLine(root)}. Make one: quintain eval ENV --policy script:oracle\n`)
+    return
+  }
+  const rows = lines.map((line) =>
+    [
+      line.run,
+      line.created === null ? '' : line.created.slice(0, 16).replace('T', ' '),
+      line.environment,
+      line.problem ?? line.policy,
+      countText(line.orders),
+      shareText(line.orders === 0 ? null : line.scored / line.orders),
+      line.success === null ? '' : scoreText(line.success),
+      line.reward === null ? '' : scoreText(line.reward),
+      line.unfinished > 0 ? `${countText(line.unfinished)} to go` : '',
+    ].map((cell) => printableLine(cell, 80)),
+  )
+  io.stdout.write(
+    formatTable(
+      ['run', 'made (UTC)', 'environment', 'policy', 'orders', 'coverage', 'success', 'reward', ''],
+      rows,
+      styleFor(io.stdout, io.env),
+    ),
+  )
+  if (found.length > lines.length) io.stdout.write(`… and ${found.length - lines.length} older ones\n`)
+}

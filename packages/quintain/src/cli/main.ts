@@ -1,0 +1,42 @@
+import { setFlagsFromString } from 'node:v8'
+import { exitCodes } from './exit-codes.ts'
+import type { CliIo } from './io.ts'
+import { runCli } from './run-cli.ts'
+
+/** The command line of this process. Sets the exit code; what is still to be written is written. */
+export async function main(): Promise<void> {
+  const [command] = process.argv.slice(2)
+  if (command === 'report' || command === 'list' || command === 'show' || command === 'compare') {
+    // These stream through large files. V8 answers by growing its nursery to a hundred megabytes, which buys them nothing.
+    setFlagsFromString('--semi-space-growth-factor=1')
+  }
+  const io: CliIo = {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    onInterrupt(handler) {
+      let times = 0
+      const interrupt = () => {
+        times++
+        // Whoever asks a third time does not want to wait for anything.
+        if (times > 2) process.exit(exitCodes.incomplete)
+        handler()
+      }
+      process.on('SIGINT', interrupt)
+      process.on('SIGTERM', interrupt)
+      return () => {
+        process.off('SIGINT', interrupt)
+        process.off('SIGTERM', interrupt)
+      }
+    },
+  }
+  for (const stream of [process.stdout, process.stderr]) {
+    // `quintain report … | head` closes the pipe; that is no error.
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(process.exitCode ?? exitCodes.done)
+      throw error
+    })
+  }
+  process.exitCode = await runCli(process.argv.slice(2), io)
+}

@@ -1,0 +1,50 @@
+import type { Model } from '../core/index.ts'
+import type { Player } from '../engine/index.ts'
+import type { CliIo } from './io.ts'
+
+/** Options of commands that call models. */
+export interface EndpointOptions {
+  baseUrl?: string
+  apiKeyEnv?: string
+  concurrency?: number
+}
+
+/**
+ * Opens the models of a run's seats: one connection pool and one adaptive limiter for the endpoint that the options or
+ * `OPENAI_BASE_URL` name. Keys come from environment variables alone; one on the command line would be in every
+ * process list.
+ */
+export class PlayerOpener {
+  private readonly options: EndpointOptions
+  private readonly io: CliIo
+  private readonly models = new Map<string, Model>()
+
+  constructor(options: EndpointOptions, io: CliIo) {
+    this.options = options
+    this.io = io
+  }
+
+  /** A seat's player as it is typed: `script:NAME`, `recorded:PATH`, or a model's name. Throws `provider_unconfigured`. */
+  async player(text: string): Promise<Player> {
+    return /^(script|recorded):/.test(text) ? { policy: text } : { model: await this.model(text) }
+  }
+
+  async model(name: string): Promise<Model> {
+    const open = this.models.get(name)
+    if (open !== undefined) return open
+    const { chatModelFromEnv } = await import('../models/index.ts')
+    const { baseUrl, apiKeyEnv, concurrency } = this.options
+    const model = chatModelFromEnv(name, {
+      env: this.io.env,
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+      ...(concurrency === undefined ? {} : { concurrency }),
+    })
+    this.models.set(name, model)
+    return model
+  }
+
+  async close(): Promise<void> {
+    for (const model of this.models.values()) await model.close?.()
+  }
+}

@@ -1,0 +1,19 @@
+import { formatMarkdown, formatText, styleFor, summarize } from '../report/index.ts'
+import { type ExitCode, exitCodeOfRun, exitCodes } from './exit-codes.ts'
+import type { CliIo } from './io.ts'
+import { findRun } from './run-path.ts'
+
+/** Prints what a run says. With a threshold, or a minimum coverage, it is a gate. */
+export async function reportCommand(
+  run: string,
+  options: { json?: boolean; markdown?: boolean; minCoverage?: number; threshold?: number },
+  io: CliIo,
+): Promise<ExitCode> {
+  const { json, markdown, minCoverage, threshold } = options
+  const summary = await summarize(findRun(run, io.cwd), minCoverage === undefined ? {} : { minCoverage })
+  if (json) io.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
+  else if (markdown) io.stdout.write(formatMarkdown(summary))
+  else io.stdout.write(formatText(summary, { style: styleFor(io.stdout, io.env) }))
+  const gate = threshold !== undefined || minCoverage !== undefined
+  return gate ? exitCodeOfRun(summary, threshold) : exitCodes.done
+}

@@ -1,0 +1,247 @@
+import { Command, CommanderError, Option } from 'commander'
+import { messageOf, QuintainError } from '../core/index.ts'
+import { quintainVersion } from '../core/version.ts'
+import { printableLine } from '../report/index.ts'
+import type { EvalOptions } from './eval-command.ts'
+import { type ExitCode, exitCodeHelp, exitCodeOfError, exitCodes } from './exit-codes.ts'
+import type { CliIo } from './io.ts'
+import { collect, numberBetween, share, wholeNumber } from './parse.ts'
+import type { ResumeCommandOptions } from './resume-command.ts'
+
+/** Options of commands that call models. */
+function endpointOptions(command: Command): Command {
+  return command
+    .option(
+      '--base-url <url>',
+      'endpoint of the model (default: $OPENAI_BASE_URL, else https://api.openai.com/v1)',
+    )
+    .option('--api-key-env <name>', 'variable that holds the key (default: OPENAI_API_KEY)')
+}
+
+/** Options of commands that run attempts. */
+function sessionOptions(command: Command): Command {
+  return command
+    .option('--concurrency <n>', 'rollouts in flight', wholeNumber(1))
+    .option('--workers <n>', 'worker processes (default: one per core)', wholeNumber(1))
+    .option('--max-cost <usd>', 'start nothing more once this is spent', numberBetween(0))
+    .option(
+      '--max-tries <n>',
+      'tries of an order that ends in a fault that may pass (default: 3)',
+      wholeNumber(1),
+    )
+    .option(
+      '--min-coverage <share>',
+      'share of orders that must be scored for a headline (default: 1)',
+      share,
+    )
+    .option(
+      '--threshold <number>',
+      'exit with 1 when the success rate is below it',
+      numberBetween(-1e300, 1e300),
+    )
+    .option('--json', 'print the report as JSON')
+    .option('--quiet', 'no progress and no hints')
+}
+
+function program(io: CliIo, done: (code: ExitCode) => void): Command {
+  const cli = new Command('quintain')
+    .description('Measure agents in environments, and keep the record.')
+    .version(quintainVersion, '-V, --version')
+    .option('--verbose', 'show where an error came from')
+    .addHelpText('after', `\n${exitCodeHelp}\n`)
+    .showHelpAfterError('Try --help.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getErrHelpWidth: () => io.stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    // Each command checks its own arguments; a stray one is a slip.
+    .allowExcessArguments(false)
+
+  cli
+    .command('init')
+    .argument('[name]', 'name of the npm package to make')
+    .option('--agent <file>', 'make it round an agent that is there already')
+    .option('--dir <folder>', 'where to (default: the name)')
+    .description('make a new environment package')
+    .action(async (name: string | undefined, options: { agent?: string; dir?: string }) => {
+      const { initCommand } = await import('./init-command.ts')
+      await initCommand(name, options, io)
+      done(exitCodes.done)
+    })
+
+  sessionOptions(
+    endpointOptions(
+      cli
+        .command('eval')
+        .argument('<env>', 'a package name, a folder or a file')
+        .description('run a model or a policy in an environment and report')
+        .option('-m, --model <model>', 'the model that plays')
+        .option(
+          '--policy <policy>',
+          'who plays instead: script:oracle, script:noop, script:random, script:NAME, recorded:PATH',
+        )
+        .option('--seat <seat=policy>', 'who plays another seat (may be repeated)', collect)
+        .option('-n, --tasks <n>', 'how many tasks (default: all)', wholeNumber(0))
+        .option('--task <id>', 'which task (may be repeated)', collect)
+        .option('-r, --repeats <n>', 'attempts of each task (default: 1)', wholeNumber(1))
+        .option('--split <name>', 'tasks of this split only')
+        .option('--seed <seed>', 'seed of the run (default: 0)')
+        .option('--limit <limits>', 'limits: turns=8,tokens=4000,cost=0.5,wall=2m,tool=30s,grade=1m', collect)
+        .option(
+          '--option <key=value>',
+          'an option of the environment; the value may be JSON (may be repeated)',
+          collect,
+        )
+        .option('--temperature <t>', 'sampling temperature', numberBetween(0))
+        .option('--top-p <p>', 'nucleus sampling', numberBetween(0, 1))
+        .option('--max-tokens <n>', 'most tokens of one reply', wholeNumber(1))
+        .option('--reasoning-effort <word>', 'low, medium or high, where a model has it')
+        .option('--escalate', 'offer agents the action "this task is broken"')
+        .addOption(
+          new Option('--isolation <how>', 'where the environment runs').choices(['worker', 'inline']),
+        )
+        .option('--out <folder>', 'where the run is recorded (default: a new folder in runs/)')
+        .option('--dry-run', 'show what would be run, and order nothing'),
+    ),
+  ).action(async (env: string, options: EvalOptions) => {
+    const { evalCommand } = await import('./eval-command.ts')
+    done(await evalCommand(env, options, io))
+  })
+
+  sessionOptions(
+    endpointOptions(
+      cli
+        .command('resume')
+        .argument('<run>', 'a run folder, or its name in runs/')
+        .description('go on with a run, or order more into it')
+        .option('-n, --tasks <n>', 'order up to so many tasks', wholeNumber(0))
+        .option('--task <id>', 'order this task too (may be repeated)', collect)
+        .option('-r, --repeats <n>', 'order up to so many attempts of each task', wholeNumber(1))
+        .option('--split <name>', 'tasks of this split')
+        .option('--no-retry-faults', 'leave orders alone that ended in a fault')
+        .option('--force', 'go on although the environment has changed'),
+    ),
+  ).action(async (run: string, options: ResumeCommandOptions) => {
+    const { resumeCommand } = await import('./resume-command.ts')
+    done(await resumeCommand(run, options, io))
+  })
+
+  cli
+    .command('report')
+    .argument('<run>', 'a run folder, or its name in runs/')
+    .description('print what a run says')
+    .option('--json', 'as JSON')
+    .option('--markdown', 'as Markdown')
+    .option(
+      '--min-coverage <share>',
+      'share of orders that must be scored for a headline (default: 1)',
+      share,
+    )
+    .option(
+      '--threshold <number>',
+      'exit with 1 when the success rate is below it',
+      numberBetween(-1e300, 1e300),
+    )
+    .action(
+      async (run: string, options: Parameters<typeof import('./report-command.ts').reportCommand>[1]) => {
+        const { reportCommand } = await import('./report-command.ts')
+        done(await reportCommand(run, options, io))
+      },
+    )
+
+  cli
+    .command('show')
+    .argument('<run>', 'a run folder, or its name in runs/')
+    .argument('[task]', 'a task, or one order of it: TASK#REPEAT')
+    .description('show the orders of a run, or one trajectory')
+    .option('--worst', 'the worst first')
+    .option('--failed', 'only what did not succeed, the worst first')
+    .option('--private', 'with the secret, the final state and the evidence of graders')
+    .option('--full', 'fold no long text')
+    .option('--json', 'as JSON')
+    .action(
+      async (
+        run: string,
+        task: string | undefined,
+        options: Parameters<typeof import('./show-command.ts').showCommand>[2],
+      ) => {
+        const { showCommand } = await import('./show-command.ts')
+        await showCommand(run, task, options, io)
+        done(exitCodes.done)
+      },
+    )
+
+  cli
+    .command('list')
+    .argument('[folder]', 'where the runs are (default: runs/)')
+    .description('list runs, newest first')
+    .option('--json', 'as JSON')
+    .option('--limit <n>', 'so many (default: 50)', wholeNumber(1))
+    .action(async (folder: string | undefined, options: { json?: boolean; limit?: number }) => {
+      const { listCommand } = await import('./list-command.ts')
+      await listCommand(folder, options, io)
+      done(exitCodes.done)
+    })
+
+  cli
+    .command('compare')
+    .argument('<a>', 'the run to compare with')
+    .argument('<b>', 'the run that is compared')
+    .description('difference of two runs, task by task')
+    .option('--force', 'compare what is not the same measurement, and label it')
+    .option('--json', 'as JSON')
+    .action(async (a: string, b: string, options: { force?: boolean; json?: boolean }) => {
+      const { compareCommand } = await import('./compare-command.ts')
+      await compareCommand(a, b, options, io)
+      done(exitCodes.done)
+    })
+
+  return cli
+}
+
+/**
+ * The command line as a function: `argv` without `node` and the script's name. Prints errors as one line and gives
+ * the exit code; never throws and never ends the process.
+ *
+ * @example const code = await runCli(['report', 'runs/x'], { stdout, stderr, env: process.env, cwd: process.cwd() })
+ */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCode> {
+  let code: ExitCode = exitCodes.done
+  const cli = program(io, (given) => {
+    code = given
+  })
+  try {
+    await cli.parseAsync(argv, { from: 'user' })
+    return code
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Help and version are errors to commander alone; what else it says, it has said.
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+    }
+    return tellError(error, argv.includes('--verbose'), io)
+  }
+}
+
+function tellError(error: unknown, verbose: boolean, io: CliIo): ExitCode {
+  const known = QuintainError.isInstance(error)
+  const what = known
+    ? error.message
+    : `${messageOf(error)} This is a defect of quintain; --verbose shows where.`
+  io.stderr.write(`error ${known ? error.code : 'internal'}: ${printableLine(what)}\n`)
+  if (verbose) io.stderr.write(`${traceOf(error)}\n`)
+  return known ? exitCodeOfError(error.code) : exitCodes.other
+}
+
+function traceOf(error: unknown): string {
+  if (!(error instanceof Error)) return printableLine(String(error))
+  const own = (error.stack ?? error.message)
+    .split('\n')
+    .map((line) => printableLine(line))
+    .join('\n')
+  return error.cause === undefined ? own : `${own}\ncaused by: ${traceOf(error.cause)}`
+}

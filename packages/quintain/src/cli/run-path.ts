@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** Where runs go unless `--out` says otherwise. */
+export const runsFolder = 'runs'
+
+/** A run as it is typed: a folder, or the name of one under `runs/`. */
+export function findRun(text: string, cwd: string): string {
+  const direct = resolve(cwd, text)
+  if (existsSync(direct)) return direct
+  const under = join(cwd, runsFolder, text)
+  return existsSync(under) ? under : direct
+}
+
+/** A new folder's name that sorts by time: `20261129-185210-wordle-solver`. */
+export function newRunName(environment: string, policy: string, now: Date): string {
+  const slug = (text: string) =>
+    text
+      .toLowerCase()
+      .replace(/^.*[/\\:](?=[^/\\:])/, '')
+      .replace(/\.[cm]?[jt]s$/, '')
+      .replace(/[^a-z0-9.-]+/g, '-')
+      .replace(/^[-.]+|[-.]+$/g, '')
+      .slice(0, 40)
+  const stamp = now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)
+  return [stamp, slug(environment), slug(policy)].filter((part) => part !== '').join('-')
+}
+
+/** `newRunName` under `runs/`, with a number where two runs begin in one second. */
+export function newRunDir(cwd: string, environment: string, policy: string, now = new Date()): string {
+  const base = join(cwd, runsFolder, newRunName(environment, policy, now))
+  let dir = base
+  for (let number = 2; existsSync(dir); number++) dir = `${base}-${number}`
+  return dir
+}
