@@ -24,8 +24,7 @@ import {
   startRun,
 } from './engine/index.ts'
 import type { AgentFunction } from './harness/index.ts'
-import { modelFromEnvironment } from './model-from-environment.ts'
-import { readRecordings } from './recordings.ts'
+import { chatModelFromEnv, readRecordings } from './models/index.ts'
 import { type Estimate, type RateEstimate, type RunSummary, summarize } from './report/index.ts'
 
 /** How to evaluate; exactly one of `agent`, `model` and `policy` says who plays the agent's seat. */
@@ -154,11 +153,11 @@ export async function resume(dir: string, options: ResumeRunOptions = {}): Promi
   for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
   if (agent !== undefined) players['agent'] = { agent }
   if (model !== undefined)
-    players['agent'] = { model: typeof model === 'string' ? modelFromEnvironment(model) : model }
+    players['agent'] = { model: typeof model === 'string' ? chatModelFromEnv(model) : model }
   else if (agent === undefined) {
     const named = (await readManifest(resolve(rest.cwd ?? '.', dir))).seats['agent']?.policy ?? ''
     const name = /^openai-compatible:(.+)$/.exec(named)?.[1]
-    if (name !== undefined) players['agent'] = { model: modelFromEnvironment(name) }
+    if (name !== undefined) players['agent'] = { model: chatModelFromEnv(name) }
   }
   const end = await resumeRun({ ...rest, dir, players, openRecordings: readRecordings })
   return resultOf(end, true, minCoverage)
@@ -195,7 +194,7 @@ function toRunOptions(env: Environment | string, options: EvaluateOptions): RunO
   const players: Record<Seat, Player> = {}
   if (agent !== undefined) players['agent'] = { agent }
   else if (model !== undefined)
-    players['agent'] = { model: typeof model === 'string' ? modelFromEnvironment(model) : model }
+    players['agent'] = { model: typeof model === 'string' ? chatModelFromEnv(model) : model }
   else players['agent'] = { policy: policy! }
   for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
   return { ...rest, env, seats: players, openRecordings: readRecordings }
@@ -203,7 +202,7 @@ function toRunOptions(env: Environment | string, options: EvaluateOptions): RunO
 
 function playerOf(player: string | Model): Player {
   if (typeof player !== 'string') return { model: player }
-  return /^(script|recorded):/.test(player) ? { policy: player } : { model: modelFromEnvironment(player) }
+  return /^(script|recorded):/.test(player) ? { policy: player } : { model: chatModelFromEnv(player) }
 }
 
 export type { Progress }

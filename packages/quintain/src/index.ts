@@ -23,4 +23,4 @@ export {
   type ToolLoopOptions,
   toolLoop,
 } from './harness/index.ts'
-export { modelFromEnvironment } from './model-from-environment.ts'
+export { chatModelFromEnv, createChatModel } from './models/index.ts'
