@@ -19,7 +19,7 @@ import {
   virtualClock,
 } from '../core/index.ts'
 import { type AgentFunction, agentFunction, chat, toolLoop } from '../harness/index.ts'
-import { createScriptModel, noop, randomCalls } from '../models/index.ts'
+import { createRecordedModel, createScriptModel, noop, randomCalls } from '../models/index.ts'
 import { type AttemptOutput, faultedAttempt, runAttempt, type SeatAssignment } from './attempt.ts'
 import { totalReward } from './grade.ts'
 import { openOptions } from './open-options.ts'
@@ -32,7 +32,6 @@ import type {
   PolicySpec,
   TaskQuery,
 } from './protocol.ts'
-import { replayModel } from './replay-model.ts'
 import { type Activity, StepFailure, step } from './step.ts'
 import { openTaskset, summaryOf, type TaskSummary, type Taskset } from './taskset.ts'
 import { storedTranscript } from './transcript.ts'
@@ -334,7 +333,7 @@ export class EnvironmentHost {
       case 'agent':
         return absentModel(id)
       case 'recorded': {
-        return replayModel(id, job.replies?.[seat])
+        return createRecordedModel({ id, replies: job.replies?.[seat] })
       }
       case 'script': {
         const options = this.options.spec.options as never

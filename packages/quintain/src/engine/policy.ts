@@ -1,4 +1,4 @@
-import { didYouMean, type Model, QuintainError, type Seat } from '../core/index.ts'
+import { type AssistantMessage, didYouMean, type Model, QuintainError, type Seat } from '../core/index.ts'
 import type { AgentFunction } from '../harness/index.ts'
 import type { HostDescription, PolicySpec } from './protocol.ts'
 
@@ -7,7 +7,7 @@ export type Player = { model: Model } | { agent: AgentFunction } | { policy: str
 
 /** Replies that were recorded, found by task and repeat. */
 export interface Recordings {
-  replies(task: string, repeat: number): readonly import('../core/index.ts').Message[] | undefined
+  replies(task: string, repeat: number): readonly AssistantMessage[] | undefined
 }
 
 /** The policy of a seat as data, from how the user named it. Throws `policy_invalid`. */

@@ -1,8 +1,8 @@
 import type {
+  AssistantMessage,
   ErrorCode,
   Fault,
   Limits,
-  Message,
   ModelRequest,
   ModelResponse,
   Need,
@@ -63,7 +63,7 @@ export interface Job {
   order: OrderRecord
   try: number
   /** Recorded replies by seat, for `recorded` policies. */
-  replies?: Record<Seat, readonly Message[]>
+  replies?: Record<Seat, readonly AssistantMessage[]>
 }
 
 export interface TaskQuery {
