@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import {
   didYouMean,
   type Environment,
+  type Harness,
   type Limits,
   type ManifestRecord,
   type Model,
@@ -48,6 +49,8 @@ export interface EvaluateOptions<Data = unknown> extends RunControl {
   sampling?: Sampling
   seed?: string | number
   escalate?: boolean
+  /** The program round the agent's model, such as `toolLoop({ mostToolErrors: 3 })`; it runs in this process. */
+  harness?: Harness
   isolation?: 'worker' | 'inline'
   /** Where to record the run; without it the records are removed once the result is worked out. */
   dir?: string
@@ -85,6 +88,7 @@ const evaluateKeys = [
   'sampling',
   'seed',
   'escalate',
+  'harness',
   'isolation',
   'dir',
   'minCoverage',

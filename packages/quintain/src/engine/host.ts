@@ -3,6 +3,7 @@ import {
   type Environment,
   type ErasedDefinition,
   type GroupMember,
+  type Harness,
   isUnscored,
   type Limits,
   type Model,
@@ -44,6 +45,8 @@ export interface HostOptions {
   modelOf(id: string): Model
   /** The agent behind an `agent` policy. */
   agent?: AgentFunction
+  /** The harness of the agent's seat, instead of the one that fits the environment's needs. */
+  harness?: Harness
 }
 
 /** An environment that is loaded with its options, ready to list tasks and to run attempts. One per worker. */
@@ -304,7 +307,9 @@ export class EnvironmentHost {
       assignments[seat] = {
         policy: policyName(policy),
         harness:
-          policy.kind === 'agent'
+          seat === 'agent' && this.options.harness !== undefined
+            ? this.options.harness
+            : policy.kind === 'agent'
             ? agentFunction(this.options.agent!, policy.id)
             : seat !== 'agent' || needs.has('tools')
               ? toolLoop(loop)

@@ -1,4 +1,4 @@
-import { type Environment, type Model, QuintainError } from '../core/index.ts'
+import { type Environment, type Harness, type Model, QuintainError } from '../core/index.ts'
 import type { AgentFunction } from '../harness/index.ts'
 import type { Executor } from './executor.ts'
 import { EnvironmentHost } from './host.ts'
@@ -15,8 +15,9 @@ export async function openInline(options: {
   spec: HostSpec
   models: ReadonlyMap<string, Model>
   agent?: AgentFunction
+  harness?: Harness
 }): Promise<Executor> {
-  const { env, spec, models, agent } = options
+  const { env, spec, models, agent, harness } = options
   const host = await EnvironmentHost.open({
     env,
     spec,
@@ -27,6 +28,7 @@ export async function openInline(options: {
       return model
     },
     ...(agent === undefined ? {} : { agent }),
+    ...(harness === undefined ? {} : { harness }),
   })
   return {
     description: host.description,

@@ -8,6 +8,7 @@ import {
   didYouMean,
   type Environment,
   type ErasedDefinition,
+  type Harness,
   type foldRun,
   Journal,
   type Limits,
@@ -67,6 +68,8 @@ export interface RunOptions extends RunControl {
   seed?: string | number
   /** Offer agents the action "this task is broken". */
   escalate?: boolean
+  /** The program round the agent's model; it runs in this process. The one that fits the environment when absent. */
+  harness?: Harness
   isolation?: 'worker' | 'inline'
   /** Where the run is recorded; a temporary folder when absent. */
   dir?: string
@@ -151,7 +154,7 @@ export async function previewRun(options: RunOptions): Promise<RunPreview> {
       environment: opened.environment,
       description: opened.executor.description,
       needs: opened.needs,
-      seats: seatsOf(opened.seats, options.sampling),
+      seats: seatsOf(opened.seats, options.sampling, options.harness),
       tasks: opened.tasks.length,
       splits,
       repeats,
@@ -269,13 +272,14 @@ async function open(options: RunOptions & { planOnly?: readonly RequestRecord[] 
       'An environment passed as an object runs in this process. For worker isolation pass the path of its package.',
     )
   }
-  if (agents.length > 0 && isolation === 'worker' && options.isolation === 'worker') {
+  const own = agents.length > 0 || options.harness !== undefined
+  if (own && options.isolation === 'worker') {
     throw new QuintainError(
       'usage',
-      'An agent passed as a function runs in this process; leave isolation out.',
+      'An agent or a harness passed from code runs in this process; leave isolation out.',
     )
   }
-  const here = isolation === 'inline' || agents.length > 0
+  const here = isolation === 'inline' || own
   const seats: Record<Seat, PolicySpec> = {}
   const models = new Map<string, Model>()
   const recordings = new Map<Seat, Recordings>()
@@ -318,6 +322,7 @@ async function open(options: RunOptions & { planOnly?: readonly RequestRecord[] 
       spec: spec(withDefaults(undefined)),
       models,
       ...(agent !== undefined && 'agent' in agent ? { agent: agent.agent } : {}),
+      ...(options.harness === undefined ? {} : { harness: options.harness }),
     })
   } else {
     executor = await openPool({
@@ -345,6 +350,7 @@ async function open(options: RunOptions & { planOnly?: readonly RequestRecord[] 
     })
     if (tasks.length === 0 && limit !== 0) throw noTasks(options)
     const needs = tasks.length === 0 ? description.needs : await executor.probe(tasks[0]!.index)
+    checkHarness(options.harness, needs)
     checkPolicies(assigned, description, needs.includes('tools'))
     if (needs.includes('sandbox')) {
       throw new QuintainError(
@@ -389,6 +395,17 @@ async function loadHere(location: EnvironmentLocation): Promise<Environment> {
     )
   }
   return module.default
+}
+
+/** Refuses a harness that cannot carry what the environment asks of it. */
+function checkHarness(harness: Harness | undefined, needs: readonly Need[]): void {
+  if (harness === undefined) return
+  for (const need of ['turns', 'tools', 'images'] as const) {
+    if (!needs.includes(need) || harness.carries[need]) continue
+    throw new QuintainError('needs_unmet', `Harness ${harness.name} cannot carry ${need}, which this environment needs.`, {
+      facts: { need, harness: harness.name },
+    })
+  }
 }
 
 function scriptedSeats(definition: ErasedDefinition | undefined): string[] {
@@ -524,13 +541,22 @@ async function appendPlan(
   return seq
 }
 
-function seatsOf(seats: Record<Seat, PolicySpec>, sampling: Sampling | undefined): ManifestRecord['seats'] {
+function seatsOf(
+  seats: Record<Seat, PolicySpec>,
+  sampling: Sampling | undefined,
+  harness: Harness | undefined,
+): ManifestRecord['seats'] {
   return Object.fromEntries(
     Object.entries(seats).map(([seat, policy]) => [
       seat,
       {
         policy: policyName(policy),
-        harness: policy.kind === 'agent' ? `${policy.id}@function` : 'auto',
+        harness:
+          seat === 'agent' && harness !== undefined
+            ? harness.name
+            : policy.kind === 'agent'
+              ? `${policy.id}@function`
+              : 'auto',
         ...(policy.kind === 'model' && sampling !== undefined ? { sampling: { ...sampling } } : {}),
       },
     ]),
@@ -553,7 +579,7 @@ function manifestOf(
     node: process.versions.node,
     environment: { ...environment, reference: storedReference(environment.reference, options.cwd, dir) },
     rubric: rubricName(executor.description),
-    seats: seatsOf(opened.seats, options.sampling),
+    seats: seatsOf(opened.seats, options.sampling, options.harness),
     seed: String(options.seed ?? 0),
     limits: resolveLimits(options.limits),
     ...(options.limits === undefined ? {} : { limitsGiven: options.limits as Record<string, unknown> }),
