@@ -310,10 +310,10 @@ export class EnvironmentHost {
           seat === 'agent' && this.options.harness !== undefined
             ? this.options.harness
             : policy.kind === 'agent'
-            ? agentFunction(this.options.agent!, policy.id)
-            : seat !== 'agent' || needs.has('tools')
-              ? toolLoop(loop)
-              : chat(loop),
+              ? agentFunction(this.options.agent!, policy.id)
+              : seat !== 'agent' || needs.has('tools')
+                ? toolLoop(loop)
+                : chat(loop),
         sampling: policy.kind === 'model' ? this.samplingOf(job.order) : {},
         createModel: (context) => this.createModel(policy, job, context),
       }

@@ -8,8 +8,8 @@ import {
   didYouMean,
   type Environment,
   type ErasedDefinition,
-  type Harness,
   type foldRun,
+  type Harness,
   Journal,
   type Limits,
   type ManifestRecord,
@@ -402,9 +402,13 @@ function checkHarness(harness: Harness | undefined, needs: readonly Need[]): voi
   if (harness === undefined) return
   for (const need of ['turns', 'tools', 'images'] as const) {
     if (!needs.includes(need) || harness.carries[need]) continue
-    throw new QuintainError('needs_unmet', `Harness ${harness.name} cannot carry ${need}, which this environment needs.`, {
-      facts: { need, harness: harness.name },
-    })
+    throw new QuintainError(
+      'needs_unmet',
+      `Harness ${harness.name} cannot carry ${need}, which this environment needs.`,
+      {
+        facts: { need, harness: harness.name },
+      },
+    )
   }
 }
 
