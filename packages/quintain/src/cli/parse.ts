@@ -57,7 +57,7 @@ export function parseLimits(texts: readonly string[]): Limits {
     if (name === '') complain(`${JSON.stringify(pair)}: write name=value, such as turns=8 or wall=2m.`)
     if (!Object.hasOwn(limitNames, name)) {
       complain(
-        `${JSON.stringify(name)} is no limit${didYouMean(name, Object.keys(limitNames))}; there are ${Object.keys(limitNames).join(', ')}.`,
+        `${JSON.stringify(name)} is no limit${didYouMean(name, Object.keys(limitNames))} Limits: ${Object.keys(limitNames).join(', ')}.`,
       )
     }
     const field = limitNames[name as keyof typeof limitNames]

@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type AttemptRecord,
+  type Environment,
+  foldRun,
+  type PrivateRecord,
+  readPrivate,
+  readTrajectory,
+  type TrajectoryRecord,
+} from '../core/index.ts'
+import { evaluate, plan } from '../evaluate.ts'
+import { formatText } from '../report/index.ts'
+import { leakedSecret } from './secret-strings.ts'
+
+export interface TestEnvironmentOptions {
+  /** How many tasks are tried; 10 when absent. */
+  tasks?: number
+  split?: string
+  /** Options of the environment. */
+  options?: Record<string, unknown>
+  /** Ask that the oracle solves every tried task; on where the environment has an oracle. */
+  oracle?: boolean
+  /** Ask that an agent that says nothing solves none; on when absent. */
+  noop?: boolean
+  /** Ask that no text of the secret stands in what the agent sees before it acts; on when absent. Off where gold is among choices. */
+  secrets?: boolean
+}
+
+interface Attempt {
+  task: string
+  trajectory: TrajectoryRecord
+  private: PrivateRecord | undefined
+}
+
+/**
+ * Registers tests that every environment should pass: its tasks can be listed and have unique ids, its oracle solves
+ * them and silence does not, two worlds of a task are the same, and the secret is nowhere an agent can see. Call it in a
+ * test file of Vitest.
+ *
+ * @example testEnvironment(env, { tasks: 20 })
+ */
+export function testEnvironment<Options, Data, Secret, State>(
+  env: Environment<Options, Data, Secret, State>,
+  given: TestEnvironmentOptions = {},
+): void {
+  const { tasks = 10, split, options, noop = true, secrets = true } = given
+  const hasOracle = env.definition.oracle !== undefined
+  const oracle = given.oracle ?? hasOracle
+  const common = {
+    tasks,
+    ...(split === undefined ? {} : { split }),
+    ...(options === undefined ? {} : { options }),
+  }
+
+  describe('environment', () => {
+    let root: string
+    beforeAll(async () => {
+      root = await mkdtemp(join(tmpdir(), 'quintain-test-'))
+    })
+    afterAll(() => rm(root, { recursive: true, force: true }))
+
+    // The silent run serves several tests; each of them fails with its error when it cannot be made.
+    let silent: ReturnType<typeof runSilent> | undefined
+    const runSilent = async () => {
+      const dir = join(root, 'noop')
+      const run = await evaluate(env, { ...common, policy: 'script:noop', repeats: 2, dir })
+      const fold = await foldRun<AttemptRecord>(dir)
+      const attempts: Attempt[] = []
+      for (const { chosen } of fold.states) {
+        if (chosen === undefined) continue
+        attempts.push({
+          task: chosen.task,
+          trajectory: await readTrajectory(dir, chosen),
+          private: await readPrivate(dir, chosen),
+        })
+      }
+      return { run, attempts }
+    }
+    const silence = () => {
+      silent ??= runSilent()
+      return silent
+    }
+
+    test('has tasks, each with an id of its own', async () => {
+      const { tasks: _, ...all } = common
+      const preview = await plan(env, { ...all, policy: 'script:noop' })
+      expect(preview.tasks, 'number of tasks').toBeGreaterThan(0)
+    })
+
+    test.runIf(oracle)(`the oracle solves ${tasks} tasks`, async () => {
+      expect(hasOracle, 'the environment has no oracle').toBe(true)
+      const { summary, success, coverage } = await evaluate(env, { ...common, policy: 'script:oracle' })
+      expect(coverage, formatText(summary)).toBe(1)
+      if (summary.run.environment.success) expect(success.observed, formatText(summary)).toBe(1)
+    })
+
+    test.runIf(noop)('saying nothing solves no task', async () => {
+      const { summary, success, coverage } = (await silence()).run
+      // A reward may decline to judge silence; what it may not do is call it a success.
+      expect(summary.status.faulted, formatText(summary)).toBe(0)
+      if (summary.run.environment.success && coverage !== 0) {
+        expect(success.observed ?? 0, formatText(summary)).toBe(0)
+      }
+    })
+
+    test('two worlds of a task are the same', async () => {
+      const first = new Map<string, { seen: unknown; state: unknown }>()
+      for (const { task, trajectory, private: hidden } of (await silence()).attempts) {
+        const world = {
+          seen: trajectory.nodes.map(({ seat, message }) => ({ seat, message })),
+          state: hidden?.state,
+        }
+        const earlier = first.get(task)
+        if (earlier === undefined) first.set(task, world)
+        else expect(world, `task ${task}`).toEqual(earlier)
+      }
+    })
+
+    test.runIf(secrets)('the secret is nowhere that the agent can see', async () => {
+      for (const { task, trajectory, private: hidden } of (await silence()).attempts) {
+        const seen = JSON.stringify([
+          task,
+          trajectory.seats,
+          trajectory.nodes.filter(({ sampled }) => !sampled).map(({ message }) => message.content),
+        ])
+        const leak = leakedSecret(seen, hidden?.secret)
+        expect(leak, `task ${task} shows a text of its secret before the agent has acted`).toBeUndefined()
+      }
+    })
+  })
+}
