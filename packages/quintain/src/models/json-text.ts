@@ -25,31 +25,47 @@ interface Candidate {
  * (block quotes, quotation marks, fences of other languages), else the last JSON fence. Never throws, and takes time
  * linear in the text.
  */
-export function extractJson(text: string, options: { mode?: JsonMode } = {}): ExtractedJson {
+export function extractJson(
+  text: string,
+  options: {
+    mode?: JsonMode
+    /** Take only an object that has this key, such as `score` of a verdict. */
+    key?: string
+  } = {},
+): ExtractedJson {
   const mode = options.mode ?? 'loose'
   const source = text.replace(/^\uFEFF/, '')
   const parsing: JsonParseOptions = mode === 'repair' ? { trailingCommas: true, rawControls: true } : {}
 
   const whole = parseJsonAt(source, 0, parsing)
-  if (whole.ok && source.slice(whole.end).trim() === '')
+  if (whole.ok && source.slice(whole.end).trim() === '') {
+    if (!hasKey(whole.value, options.key)) return invalid(false)
     return { value: whole.value, repaired: whole.repairs.size > 0 }
+  }
   if (!whole.ok && whole.failure === 'duplicate_key') return duplicateKey()
   const truncated = !whole.ok && whole.failure === 'truncated' && source.trim() !== ''
   if (mode === 'strict') return invalid(truncated)
 
   const { candidates, openEnd } = findObjects(source, parsing)
   const fences = findFences(source)
-  const chosen = candidates.findLast((candidate) => !isQuoted(source, candidate, candidates, fences))
+  const chosen = candidates.findLast(
+    (candidate) => hasKey(candidate.value, options.key) && !isQuoted(source, candidate, candidates, fences),
+  )
   if (chosen?.duplicate) return duplicateKey()
   if (chosen !== undefined) return { value: chosen.value, repaired: mode === 'repair' }
   for (const fence of fences.toReversed()) {
     if (!fence.json) continue
     const body = source.slice(fence.start, fence.end)
     const parsed = parseJsonAt(body, 0, parsing)
-    if (parsed.ok && body.slice(parsed.end).trim() === '')
+    if (parsed.ok && body.slice(parsed.end).trim() === '' && hasKey(parsed.value, options.key))
       return { value: parsed.value, repaired: mode === 'repair' }
   }
   return invalid(truncated || openEnd)
+}
+
+function hasKey(value: unknown, key: string | undefined): boolean {
+  if (key === undefined) return true
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 }
 
 /** True for text that is one JSON value by the grammar of RFC 8259. */

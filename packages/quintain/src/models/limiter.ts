@@ -63,6 +63,7 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
   let issued = 0
   let settled = 0
   let everOverloaded = false
+  let samples = 0
   let usualMs: number | undefined
   let recentMs: number | undefined
 
@@ -88,11 +89,14 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
     let slow = false
     if (latencyMs !== undefined) {
       recentMs = recentMs === undefined ? latencyMs : recentMs + (latencyMs - recentMs) * 0.2
-      // What is usual falls fast and rises slowly, so that a jam does not become the norm before it was noticed.
-      if (usualMs === undefined || latencyMs < usualMs) usualMs = latencyMs
-      else usualMs += (Math.min(latencyMs, usualMs * 4) - usualMs) * 0.005
+      // The mean, since replies differ by their length; it moves by rounds of calls and by little at a time, so that a
+      // jam does not become the norm before it was noticed.
+      const weight = ++samples <= 20 ? 1 / samples : 0.02 / limit
+      usualMs =
+        usualMs === undefined ? latencyMs : usualMs + (Math.min(latencyMs, usualMs * 4) - usualMs) * weight
       slow = recentMs > Math.max(50, usualMs * slowdown)
       if (slow && fresh) {
+        everOverloaded = true
         decrease(0.8, highest / 4)
         return
       }

@@ -22,7 +22,8 @@ export function createLineReader(
   options: { limit?: number } = {},
 ): { push(chunk: Uint8Array | string): void; end(): void } {
   const limit = options.limit ?? sseLineLimit
-  const decoder = new TextDecoder()
+  // The mark is dropped below, for text and bytes alike.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let held = ''
   let afterReturn = false
   let atStart = true
