@@ -83,6 +83,7 @@ async function loop({ always_truncated, max_steps }: Input) {
           return reply()
         },
       },
+      endpoints: {},
       limits: {},
       signal: new AbortController().signal,
       rng: undefined as never,

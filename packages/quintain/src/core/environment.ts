@@ -185,10 +185,13 @@ export type RewardFunction<Options, Data, Secret, State> = (
   context: RewardContext<Options, Data, Secret, State>,
 ) => RewardValue | Promise<RewardValue>
 
-/** A reward function, of weight 1 unless said otherwise. */
+/**
+ * A reward function, of weight 1 and for the agent unless said otherwise. With `seat` it is a reward of that seat, as
+ * in self-play, and not a part of the agent's.
+ */
 export type Reward<Options, Data, Secret, State> =
   | RewardFunction<Options, Data, Secret, State>
-  | { weight: number; reward: RewardFunction<Options, Data, Secret, State> }
+  | { weight: number; seat?: Seat; reward: RewardFunction<Options, Data, Secret, State> }
 
 export interface GroupMember<Data, Secret, State> {
   /** Attempt id: the key of what a group reward returns. */
@@ -295,7 +298,9 @@ export interface Definition<
   /** Seats beside `agent`. */
   seats?: Record<Seat, SeatDefinition<StandardSchemaV1.InferOutput<OptionsSchema>, Data, Secret>>
   /** The seat that moves first; `agent` when absent. */
-  first?: Seat
+  first?:
+    | Seat
+    | ((context: { task: Task<Data, Secret>; options: StandardSchemaV1.InferOutput<OptionsSchema> }) => Seat)
   /** A fresh world for an attempt. An environment without one asks a single question and its state is null. */
   world?: (
     task: Task<Data, Secret>,

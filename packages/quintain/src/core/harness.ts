@@ -31,6 +31,8 @@ export interface HarnessContext<Data = unknown> {
    * Rejects when the rollout is over; a harness lets that pass.
    */
   reply?: (content: Content) => Promise<Turn>
+  /** Environment variables for an agent that brings its own tools (`World.endpoints`); empty when the world has none. */
+  endpoints: Readonly<Record<string, string>>
   limits: Readonly<ResolvedLimits>
   /** Aborted when the attempt is over. */
   signal: AbortSignal

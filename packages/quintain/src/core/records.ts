@@ -121,6 +121,8 @@ export const verdictSummary = z.object({
   success: z.boolean().nullable(),
   rewards: z.record(z.string(), z.number().nullable()),
   metrics: z.record(z.string(), z.number().nullable()),
+  /** Rewards of other seats. */
+  seats: z.record(z.string(), z.number().nullable()).optional(),
   /** Why there is no reward, when the graders ran and declined. */
   unscored: z.object({ component: z.string(), reason: z.string() }).optional(),
   /** Set while group rewards are still to come. */
@@ -268,6 +270,8 @@ export const componentRecord = z.object({
   kind: z.enum(['reward', 'metric', 'group']),
   value: z.number().nullable(),
   weight: z.number(),
+  /** The seat that it rewards, when that is not the agent's. */
+  seat: z.string().optional(),
   /** Per-step values when the reward gave them; `value` is their sum. */
   steps: z.array(z.number()).optional(),
   /** A reason free of secrets: for `unscored`, why. */

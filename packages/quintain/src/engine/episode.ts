@@ -72,7 +72,7 @@ export class Episode {
   play(): Promise<EpisodeEnd> {
     return new Promise<EpisodeEnd>((resolve, reject) => {
       this.finish = { resolve, reject }
-      this.start(this.options.definition.first ?? 'agent', undefined)
+      this.start(this.firstSeat(), undefined)
     })
   }
 
@@ -81,6 +81,13 @@ export class Episode {
     const over = new SeatStop({})
     for (const seat of this.waiting.values()) seat.reject(over)
     this.waiting.clear()
+  }
+
+  private firstSeat(): Seat {
+    const { definition, task, options, step } = this.options
+    const { first } = definition
+    if (typeof first !== 'function') return first ?? 'agent'
+    return step('open', 'first()', () => first({ task, options: options as never })) as Seat
   }
 
   private start(seat: Seat, said: Content | undefined): void {
@@ -96,7 +103,7 @@ export class Episode {
   }
 
   private async runSeat(seat: Seat, said: Content | undefined): Promise<HarnessResult> {
-    const { world, players, recorder, clock } = this.options
+    const { world, players, recorder, clock, step } = this.options
     const player = players[seat]
     if (player === undefined) {
       throw new StepFailure(
@@ -123,6 +130,10 @@ export class Episode {
         tools,
         model: player.model,
         ...(world?.reply === undefined ? {} : { reply: (content: Content) => this.reply(seat, content) }),
+        endpoints:
+          world?.endpoints === undefined
+            ? {}
+            : await step('open', 'world.endpoints()', () => world.endpoints!()),
         limits: this.options.limits,
         signal: this.options.signal,
         rng: this.options.rng.fork(`seat/${seat}`),

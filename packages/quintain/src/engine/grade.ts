@@ -5,6 +5,7 @@ import {
   type Fault,
   type ResolvedLimits,
   type RewardContext,
+  type Seat,
   type VerdictSummary,
 } from '../core/index.ts'
 import { type Activity, StepFailure, step } from './step.ts'
@@ -65,6 +66,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
     }
     for (const [name, reward] of Object.entries(definition.rewards)) {
       const weight = typeof reward === 'function' ? 1 : reward.weight
+      const seat = typeof reward === 'function' || reward.seat === 'agent' ? undefined : reward.seat
       const started = performance.now()
       const returned = await run(`reward "${name}"`, () =>
         typeof reward === 'function' ? reward(context) : reward.reward(context),
@@ -77,6 +79,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
         kind: 'reward',
         value: checked.value,
         weight,
+        ...(seat === undefined ? {} : { seat }),
         ...(checked.steps === undefined ? {} : { steps: checked.steps }),
         ...(reason === undefined ? {} : { reason }),
         ...(checked.checks === undefined ? {} : { checks: checked.checks }),
@@ -96,6 +99,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
         success,
         rewards,
         metrics,
+        ...seatRewards(components),
         ...(unscored === undefined ? {} : { unscored }),
         ...(pending && unscored === undefined ? { pending: 'group' as const } : {}),
       },
@@ -105,15 +109,26 @@ export async function grade(options: GradeOptions): Promise<Grading> {
   }
 }
 
-/** The weighted sum of reward components; null when a weighted one is null. */
-export function totalReward(components: Readonly<Record<string, ComponentRecord>>): number | null {
+/** The weighted sum of a seat's reward components; null when a weighted one is null. */
+export function totalReward(
+  components: Readonly<Record<string, ComponentRecord>>,
+  seat: Seat = 'agent',
+): number | null {
   let total = 0
   for (const component of Object.values(components)) {
-    if (component.kind === 'metric' || component.weight === 0) continue
+    if (component.kind === 'metric' || component.weight === 0 || (component.seat ?? 'agent') !== seat)
+      continue
     if (component.value === null) return null
     total += component.weight * component.value
   }
   return total
+}
+
+/** Totals of the seats beside the agent's that have rewards of their own. */
+function seatRewards(components: Readonly<Record<string, ComponentRecord>>): Pick<VerdictSummary, 'seats'> {
+  const seats = new Set(Object.values(components).flatMap(({ seat }) => seat ?? []))
+  if (seats.size === 0) return {}
+  return { seats: Object.fromEntries([...seats].map((seat) => [seat, totalReward(components, seat)])) }
 }
 
 async function successOf(

@@ -1,4 +1,4 @@
-import { type Fault, type FaultOwner, messageOf } from '../core/index.ts'
+import { type Fault, FaultError, type FaultOwner, messageOf } from '../core/index.ts'
 
 /** Code of an environment failed or hung: whose fault it is, and the whole text, which may quote a secret. */
 export class StepFailure extends Error {
@@ -104,6 +104,13 @@ function underDeadline<T>(options: StepOptions, promise: Promise<T>): Promise<T>
 }
 
 function threw(options: StepOptions, thrown: unknown): StepFailure {
+  if (thrown instanceof FaultError) {
+    const { fault } = thrown
+    return new StepFailure(
+      { ...fault, stage: options.stage, message: options.redact(messageOf(fault.message, 300)) },
+      thrown.stack ?? thrown.message,
+    )
+  }
   const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)
   return new StepFailure(
     {

@@ -18,6 +18,8 @@ export interface AgentTurn<Data = unknown> {
   tools: readonly ToolSpec[]
   /** Carries out a tool of the world and gives its text; a failure that a model would see is text that begins with `error:`. */
   call(name: string, args?: Record<string, unknown>): Promise<string>
+  /** Addresses of the world for tools that the agent brings itself (`World.endpoints`). */
+  endpoints: Readonly<Record<string, string>>
   signal: AbortSignal
 }
 
@@ -42,6 +44,7 @@ export function agentFunction<Data>(agent: AgentFunction<Data>, name = 'agent'):
           messages,
           input: textOf(messages.at(-1)?.content),
           tools: context.tools.specs,
+          endpoints: context.endpoints,
           signal: context.signal,
           async call(tool, args = {}) {
             const call = { id: `call_${calls++}`, name: tool, arguments: JSON.stringify(args) }
