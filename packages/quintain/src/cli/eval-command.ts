@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { QuintainError, type Sampling } from '../core/index.ts'
 import type { Player, RunOptions } from '../engine/index.ts'
 import type { ExitCode } from './exit-codes.ts'
@@ -92,8 +92,7 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
       io.stdout.write(options.json ? `${JSON.stringify(preview, null, 2)}\n` : formatPreview(preview))
       return exitCodes.done
     }
-    const shown = relative(io.cwd, dir) || '.'
-    return await runSession((control) => startRun({ ...run, ...control }), options, io, shown)
+    return await runSession((control) => startRun({ ...run, ...control }), options, io)
   } finally {
     await players.close()
   }

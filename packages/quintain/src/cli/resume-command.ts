@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { QuintainError, readManifest } from '../core/index.ts'
 import type { Player, ResumeOptions } from '../engine/index.ts'
 import type { ExitCode } from './exit-codes.ts'
@@ -57,8 +57,7 @@ export async function resumeCommand(
       ...(options.retryFaults === undefined ? {} : { retryFaults: options.retryFaults }),
       ...(options.force === undefined ? {} : { force: options.force }),
     }
-    const shown = relative(io.cwd, dir) || '.'
-    return await runSession((control) => resumeRun({ ...resumeOptions, ...control }), options, io, shown)
+    return await runSession((control) => resumeRun({ ...resumeOptions, ...control }), options, io)
   } finally {
     await opener.close()
   }

@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import type { RunControl, RunEnd } from '../engine/index.ts'
 import { formatText, printableLine, type RunSummary, styleFor, summarize } from '../report/index.ts'
 import { type ExitCode, exitCodeOfRun } from './exit-codes.ts'
@@ -36,7 +37,6 @@ export async function runSession(
   run: (control: RunControl) => Promise<RunEnd>,
   options: SessionOptions,
   io: CliIo,
-  dir: string,
 ): Promise<ExitCode> {
   const display = createProgressDisplay(io.stderr, { quiet: options.quiet === true })
   const interrupts = listenForInterrupts(io, (text) => display.say(text))
@@ -54,22 +54,18 @@ export async function runSession(
     interrupts.stop()
   }
   const { minCoverage, threshold } = options
-  const summary = await summarize(dir, minCoverage === undefined ? {} : { minCoverage })
+  const found = await summarize(end.dir, minCoverage === undefined ? {} : { minCoverage })
+  // As a person here would type it.
+  const summary = { ...found, run: { ...found.run, dir: relative(io.cwd, end.dir) || '.' } }
   if (options.json) io.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
   else io.stdout.write(formatText(summary, { style: styleFor(io.stdout, io.env) }))
   const code = exitCodeOfRun(summary, threshold)
-  if (options.quiet !== true) tellTheRest(end, summary, options, io, dir)
+  if (options.quiet !== true) tellTheRest(end, summary, options, io)
   return code
 }
 
-function tellTheRest(
-  end: RunEnd,
-  summary: RunSummary,
-  { threshold, json }: SessionOptions,
-  io: CliIo,
-  dir: string,
-): void {
-  const shown = printableLine(dir)
+function tellTheRest(end: RunEnd, summary: RunSummary, { threshold, json }: SessionOptions, io: CliIo): void {
+  const shown = printableLine(summary.run.dir)
   const say = (text: string) => io.stderr.write(`${text}\n`)
   say('')
   if (end.stop !== undefined) say(`Stopped: ${printableLine(end.stop.message)}`)

@@ -11,16 +11,14 @@ export function secretStrings(secret: unknown, least = 4): string[] {
   return [...found]
 }
 
-/** The first secret text that stands in `text` as a word of its own, ignoring case. */
-export function leakedSecret(text: string, secret: unknown): string | undefined {
+/** True when `part` stands in `text` as a word of its own, ignoring case. */
+export function standsIn(text: string, part: string): boolean {
   const lower = text.toLowerCase()
-  return secretStrings(secret).find((part) => {
-    const wanted = part.toLowerCase()
-    for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + 1)) {
-      const before = at === 0 ? '' : lower[at - 1]!
-      const after = lower[at + wanted.length] ?? ''
-      if (!/[\p{L}\p{N}]/u.test(before) && !/[\p{L}\p{N}]/u.test(after)) return true
-    }
-    return false
-  })
+  const wanted = part.toLowerCase()
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + 1)) {
+    const before = at === 0 ? '' : lower[at - 1]!
+    const after = lower[at + wanted.length] ?? ''
+    if (!/[\p{L}\p{N}]/u.test(before) && !/[\p{L}\p{N}]/u.test(after)) return true
+  }
+  return false
 }

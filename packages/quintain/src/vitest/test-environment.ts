@@ -13,7 +13,7 @@ import {
 } from '../core/index.ts'
 import { evaluate, plan } from '../evaluate.ts'
 import { formatText } from '../report/index.ts'
-import { leakedSecret } from './secret-strings.ts'
+import { secretStrings, standsIn } from './secret-strings.ts'
 
 export interface TestEnvironmentOptions {
   /** How many tasks are tried; 10 when absent. */
@@ -25,7 +25,10 @@ export interface TestEnvironmentOptions {
   oracle?: boolean
   /** Ask that an agent that says nothing solves none; on when absent. */
   noop?: boolean
-  /** Ask that no text of the secret stands in what the agent sees before it acts; on when absent. Off where gold is among choices. */
+  /**
+   * Ask that the agent, before it acts, sees no text of the secret that the oracle goes on to say (any text of the secret,
+   * where there is no oracle); on when absent. Off where the answer stands among choices.
+   */
   secrets?: boolean
 }
 
@@ -62,11 +65,11 @@ export function testEnvironment<Options, Data, Secret, State>(
     })
     afterAll(() => rm(root, { recursive: true, force: true }))
 
-    // The silent run serves several tests; each of them fails with its error when it cannot be made.
-    let silent: ReturnType<typeof runSilent> | undefined
-    const runSilent = async () => {
-      const dir = join(root, 'noop')
-      const run = await evaluate(env, { ...common, policy: 'script:noop', repeats: 2, dir })
+    // Each run serves several tests; each of them fails with its error when it cannot be made.
+    const runs = new Map<string, ReturnType<typeof play>>()
+    const play = async (policy: string, repeats: number) => {
+      const dir = join(root, policy)
+      const run = await evaluate(env, { ...common, policy: `script:${policy}`, repeats, dir })
       const fold = await foldRun<AttemptRecord>(dir)
       const attempts: Attempt[] = []
       for (const { chosen } of fold.states) {
@@ -79,10 +82,12 @@ export function testEnvironment<Options, Data, Secret, State>(
       }
       return { run, attempts }
     }
-    const silence = () => {
-      silent ??= runSilent()
-      return silent
+    const runOf = (policy: string, repeats: number) => {
+      const found = runs.get(policy) ?? play(policy, repeats)
+      runs.set(policy, found)
+      return found
     }
+    const silence = () => runOf('noop', 2)
 
     test('has tasks, each with an id of its own', async () => {
       const { tasks: _, ...all } = common
@@ -92,7 +97,7 @@ export function testEnvironment<Options, Data, Secret, State>(
 
     test.runIf(oracle)(`the oracle solves ${tasks} tasks`, async () => {
       expect(hasOracle, 'the environment has no oracle').toBe(true)
-      const { summary, success, coverage } = await evaluate(env, { ...common, policy: 'script:oracle' })
+      const { summary, success, coverage } = (await runOf('oracle', 1)).run
       expect(coverage, formatText(summary)).toBe(1)
       if (summary.run.environment.success) expect(success.observed, formatText(summary)).toBe(1)
     })
@@ -120,13 +125,23 @@ export function testEnvironment<Options, Data, Secret, State>(
     })
 
     test.runIf(secrets)('the secret is nowhere that the agent can see', async () => {
+      const said = new Map<string, string>()
+      if (hasOracle) {
+        for (const { task, trajectory } of (await runOf('oracle', 1)).attempts) {
+          const own = trajectory.nodes.filter(({ sampled }) => sampled).map(({ message }) => message)
+          said.set(task, JSON.stringify(own))
+        }
+      }
       for (const { task, trajectory, private: hidden } of (await silence()).attempts) {
         const seen = JSON.stringify([
           task,
           trajectory.seats,
           trajectory.nodes.filter(({ sampled }) => !sampled).map(({ message }) => message.content),
         ])
-        const leak = leakedSecret(seen, hidden?.secret)
+        const answers = secretStrings(hidden?.secret).filter(
+          (part) => !hasOracle || standsIn(said.get(task) ?? '', part),
+        )
+        const leak = answers.find((part) => standsIn(seen, part))
         expect(leak, `task ${task} shows a text of its secret before the agent has acted`).toBeUndefined()
       }
     })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { environment } from '../core/index.ts'
 import { evaluate } from '../evaluate.ts'
 import { testEnvironment } from './index.ts'
-import { leakedSecret, secretStrings } from './secret-strings.ts'
+import { secretStrings, standsIn } from './secret-strings.ts'
 
 const sums = environment({
   tasks: Array.from({ length: 12 }, (_, i) => ({
@@ -46,9 +46,9 @@ describe('secrets in sight', () => {
   })
 
   test('as words of their own, ignoring case', () => {
-    expect(leakedSecret('The answer is CRANE.', { word: 'crane' })).toBe('crane')
-    expect(leakedSecret('cranes are birds', { word: 'crane' })).toBeUndefined()
-    expect(leakedSecret('', { word: 'crane' })).toBeUndefined()
-    expect(leakedSecret('anything', undefined)).toBeUndefined()
+    expect(standsIn('The answer is CRANE.', 'crane')).toBe(true)
+    expect(standsIn('cranes are birds; crane', 'crane')).toBe(true)
+    expect(standsIn('cranes are birds', 'crane')).toBe(false)
+    expect(standsIn('', 'crane')).toBe(false)
   })
 })

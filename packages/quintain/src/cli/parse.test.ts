@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseLimits, parseOptions, parseSeats, share, wholeNumber } from './parse.ts'
+
+describe('parseLimits', () => {
+  test('names, units, several at once', () => {
+    expect(parseLimits(['turns=8,wall=2m', 'cost=0.5', 'tool=30'])).toEqual({
+      turns: 8,
+      wall: '2m',
+      costUsd: 0.5,
+      tool: '30s',
+    })
+    expect(parseLimits([])).toEqual({})
+  })
+
+  test.each([
+    ['turn=8', 'did you mean "turns"'],
+    ['turns', 'write name=value'],
+    ['turns=0', 'above zero'],
+    ['turns=1.5', 'a whole number'],
+    ['turns=', 'a whole number'],
+    ['wall=soon', 'milliseconds above zero or text'],
+    ['wall=-1s', 'milliseconds above zero or text'],
+    ['__proto__=1', 'is no limit'],
+  ])('%s is refused and says what to do', (text, message) => {
+    expect(() => parseLimits([text])).toThrow(
+      expect.objectContaining({ code: 'limits_invalid', message: expect.stringContaining(message) }),
+    )
+  })
+})
+
+describe('parseOptions', () => {
+  test('JSON where it is JSON, text elsewhere, "=" in values', () => {
+    expect(
+      parseOptions(['n=8', 'on=true', 'name=textarena', 'words=["a"]', 'q=a=b', 'id=007', 'empty=']),
+    ).toEqual({
+      n: 8,
+      on: true,
+      name: 'textarena',
+      words: ['a'],
+      q: 'a=b',
+      id: '007',
+      empty: '',
+    })
+  })
+
+  test('broken JSON and a missing "=" are usage errors', () => {
+    for (const text of ['words=["a"', 'nothing', '=x']) {
+      expect(() => parseOptions([text])).toThrow(expect.objectContaining({ code: 'usage' }))
+    }
+  })
+
+  test('no name can reach the prototype', () => {
+    const options = parseOptions(['__proto__={"polluted":true}'])
+    expect(Object.keys(options)).toEqual(['__proto__'])
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
+  test('every text that is not JSON comes back as it was typed', () => {
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        fc.pre(!/^[[{"]/.test(value))
+        let wanted: unknown = value
+        try {
+          wanted = JSON.parse(value)
+        } catch {}
+        expect(parseOptions([`key=${value}`])).toEqual({ key: wanted })
+      }),
+    )
+  })
+})
+
+test('parseSeats', () => {
+  expect(parseSeats(['user=script:polite', 'judge=gpt=4'])).toEqual({ user: 'script:polite', judge: 'gpt=4' })
+  expect(() => parseSeats(['user'])).toThrow(expect.objectContaining({ code: 'usage' }))
+})
+
+test('numbers of options', () => {
+  expect(wholeNumber(0)('0')).toBe(0)
+  expect(() => wholeNumber(1)('0')).toThrow('at least 1')
+  for (const text of ['', '1.5', '-1', '1e3', 'x', '99999999999999999999'])
+    expect(() => wholeNumber(0)(text)).toThrow()
+  expect(share('95%')).toBe(0.95)
+  expect(share('0.5')).toBe(0.5)
+  for (const text of ['', '1.5', '150%', '-1', '%']) expect(() => share(text)).toThrow()
+})

@@ -1,0 +1,455 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type FakeModel, startFakeModel } from '../models/fake-server.ts'
+import { writeSampleRun } from '../report/sample-run.ts'
+import type { CliIo } from './io.ts'
+import { runCli } from './run-cli.ts'
+
+const repository = fileURLToPath(new URL('../../../../', import.meta.url))
+const bin = join(repository, 'packages/quintain/bin/quintain.js')
+
+let root: string
+let cwd: string
+let fake: FakeModel
+let slow: FakeModel
+const sums = () => join(root, 'sums')
+
+/** An environment with a task that its agent can be wrong about, and one whose world breaks when it is told to. */
+const source = `
+import { environment } from 'quintain'
+import { z } from 'zod'
+export default environment({
+  options: z.object({ breaks: z.boolean().default(false) }),
+  tasks: Array.from({ length: 12 }, (_, i) => ({ id: 'sum-' + i, prompt: 'Sum ' + i, secret: { answer: i === 0 ? 'ok' : 'gold-' + i } })),
+  world: async (task, { options }) => ({
+    finish() {
+      if (options.breaks && task.id === 'sum-1') throw new Error('the world broke')
+      return null
+    },
+  }),
+  rewards: { exact: ({ task, transcript }) => Number(transcript.answer === task.secret.answer) },
+  success: ({ rewards }) => rewards.exact === 1,
+  *oracle({ task }) { yield task.secret.answer },
+})
+`
+
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'quintain-cli-')))
+  await symlink(join(repository, 'node_modules'), join(root, 'node_modules'), 'dir')
+  await mkdir(sums())
+  await writeFile(
+    join(sums(), 'package.json'),
+    JSON.stringify({
+      name: 'sums',
+      version: '1.0.0',
+      type: 'module',
+      exports: './index.ts',
+      quintain: { contract: 1 },
+    }),
+  )
+  await writeFile(join(sums(), 'index.ts'), source)
+  fake = await startFakeModel()
+  slow = await startFakeModel({ latencyMs: 500 })
+})
+afterAll(async () => {
+  await fake.close()
+  await slow.close()
+  await rm(root, { recursive: true, force: true })
+})
+let number = 0
+beforeEach(async () => {
+  cwd = join(root, `work-${number++}`)
+  await mkdir(cwd)
+})
+
+async function quintain(argv: string[], extra: Partial<CliIo> = {}) {
+  let out = ''
+  let err = ''
+  const code = await runCli(argv, {
+    stdout: { write: (text) => (out += text) },
+    stderr: { write: (text) => (err += text) },
+    env: {},
+    cwd,
+    ...extra,
+  })
+  return { code, out, err }
+}
+
+const inline = ['--isolation', 'inline']
+
+describe('eval', () => {
+  test('runs, reports on stdout, and tells on stderr where the run is', async () => {
+    const { code, out, err } = await quintain([
+      'eval',
+      sums(),
+      '--policy',
+      'script:oracle',
+      '-n',
+      '5',
+      '-r',
+      '2',
+      ...inline,
+    ])
+    expect(err).toMatch(/Run: runs\/\d{8}-\d{6}-sums-oracle/)
+    expect(out).toMatch(/success +1\.000 \[/)
+    expect(out).toContain('n = 10 of 10 orders, 5 tasks')
+    expect(code).toBe(0)
+  })
+
+  test('in workers, from the command itself', async () => {
+    const child = spawn(
+      process.execPath,
+      [bin, 'eval', sums(), '--policy', 'script:oracle', '-n', '3', '--workers', '1', '--json'],
+      {
+        cwd,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
+    let out = ''
+    let err = ''
+    child.stdout.on('data', (chunk) => (out += chunk))
+    child.stderr.on('data', (chunk) => (err += chunk))
+    const [code] = await once(child, 'close')
+    expect(code, err).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ schema: 'quintain.report', orders: 3, success: { value: 1 } })
+  })
+
+  test('a model: its answers, tokens and unknown price', async () => {
+    const { code, out } = await quintain([
+      'eval',
+      sums(),
+      '-m',
+      'tiny',
+      '--base-url',
+      fake.url,
+      '-n',
+      '4',
+      '--out',
+      'here',
+      ...inline,
+    ])
+    expect(code).toBe(0)
+    expect(out).toMatch(/success +0\.250/)
+    expect(out).toContain('agent tokens')
+    expect(out).toContain('unknown for 4 attempts')
+    expect(existsSync(join(cwd, 'here', 'run.json'))).toBe(true)
+  })
+
+  test('-n 0 is zero tasks', async () => {
+    const { code, out } = await quintain([
+      'eval',
+      sums(),
+      '--policy',
+      'script:oracle',
+      '-n',
+      '0',
+      '--json',
+      ...inline,
+    ])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ orders: 0, coverage: null })
+  })
+
+  test('below the threshold is 1, at it 0', async () => {
+    const run = ['eval', sums(), '-m', 'tiny', '--base-url', fake.url, '-n', '4', '--quiet', ...inline]
+    expect(await quintain([...run, '--threshold', '0.26'])).toMatchObject({ code: 1 })
+    expect((await quintain([...run, '--threshold', '0.25'])).code).toBe(0)
+  })
+
+  test('a fault makes it incomplete, whatever the threshold; a declared minimum accepts it', async () => {
+    const run = [
+      'eval',
+      sums(),
+      '--policy',
+      'script:oracle',
+      '--option',
+      'breaks=true',
+      '--max-tries',
+      '1',
+      ...inline,
+    ]
+    const broken = await quintain([...run, '--threshold', '0'])
+    expect(broken.code).toBe(3)
+    expect(broken.out).toContain('world 1')
+    expect(broken.out).toMatch(/success +none/)
+    const accepted = await quintain([...run, '--min-coverage', '90%'])
+    expect(accepted.code).toBe(0)
+    expect(accepted.out).toMatch(/success +1\.000/)
+  })
+
+  test('--dry-run shows what would run and leaves nothing behind', async () => {
+    const { code, out } = await quintain([
+      'eval',
+      sums(),
+      '--policy',
+      'script:oracle',
+      '-r',
+      '3',
+      '--dry-run',
+      ...inline,
+    ])
+    expect(code).toBe(0)
+    expect(out).toContain('12 tasks x 3 = 36')
+    expect(out).toContain('nothing was ordered')
+    expect(existsSync(join(cwd, 'runs'))).toBe(false)
+  })
+
+  test('neither secrets nor keys are printed', async () => {
+    const { out, err } = await quintain(
+      [
+        'eval',
+        sums(),
+        '-m',
+        'tiny',
+        '--base-url',
+        fake.url,
+        '--api-key-env',
+        'MY_KEY',
+        '-n',
+        '4',
+        '--json',
+        ...inline,
+      ],
+      { env: { MY_KEY: 'sk-canary-123' } },
+    )
+    expect(out + err).not.toContain('sk-canary-123')
+    expect(out + err).not.toContain('gold-')
+    expect(fake.requests.at(-1)?.headers.authorization).toBe('Bearer sk-canary-123')
+  })
+})
+
+describe('Ctrl-C', () => {
+  const run = () => [
+    'eval',
+    sums(),
+    '-m',
+    'tiny',
+    '--base-url',
+    slow.url,
+    '--concurrency',
+    '2',
+    '--out',
+    'run',
+    ...inline,
+  ]
+
+  test('once: what is in flight is finished and kept, and the way on is shown', async () => {
+    const { code, out, err } = await quintain(run(), {
+      onInterrupt(handler) {
+        const timer = setTimeout(handler, 300)
+        return () => clearTimeout(timer)
+      },
+    })
+    expect(err).toContain('attempts in flight have 10 s to finish')
+    expect(code).toBe(3)
+    expect(out).toMatch(/orders +12: [1-9]\d* scored/)
+    expect(out).toContain('quintain resume run')
+
+    const resumed = await quintain(['resume', 'run', '--base-url', fake.url])
+    expect(resumed.out).toContain('12: 12 scored')
+    expect(resumed.code).toBe(0)
+  })
+
+  test('twice: it stops at once', async () => {
+    const { code, err } = await quintain(run(), {
+      onInterrupt(handler) {
+        const timers = [setTimeout(handler, 200), setTimeout(handler, 220)]
+        return () => timers.forEach(clearTimeout)
+      },
+    })
+    expect(err).toContain('Stopping at once.')
+    expect(code).toBe(3)
+  })
+})
+
+describe('mistakes are one clear line, and their exit code', () => {
+  test.each([
+    [['eval', 'SUMS', '--polcy', 'script:oracle'], 2, 'Did you mean --policy?'],
+    [['evl'], 2, 'Did you mean eval?'],
+    [['eval', 'SUMS'], 2, 'Say who plays'],
+    [['eval', 'SUMS', '-m', 'x', '--policy', 'script:noop'], 2, 'not both'],
+    [['eval', 'SUMS', '-m', 'gpt-4o'], 2, 'OPENAI_API_KEY is not set'],
+    [['eval', 'SUMS', '--policy', 'script:oracl', ...inline], 2, 'did you mean "oracle"'],
+    [['eval', 'SUMS', '--policy', 'script:oracle', '--limit', 'turn=1'], 2, 'did you mean "turns"'],
+    [
+      ['eval', 'SUMS', '--policy', 'script:oracle', '--option', 'break=true', ...inline],
+      2,
+      'did you mean "breaks"',
+    ],
+    [['eval', 'SUMS', '--policy', 'script:oracle', '-n', 'many'], 2, 'whole number'],
+    [['eval', 'SUMS', '--policy', 'script:oracle', '--task', 'sum-99', ...inline], 2, 'sum-99'],
+    [['eval', './nowhere', '--policy', 'script:oracle'], 4, 'was not found'],
+    [['report', 'nowhere'], 2, 'is not a run folder'],
+    [['resume', 'nowhere'], 2, 'is not a run folder'],
+    [['init', 'Bad Name'], 2, 'try "bad-name"'],
+    [['init'], 2, 'Give the new package a name'],
+    [['init', 'x', '--agent', './no-agent.ts'], 2, 'no agent file'],
+  ])('%j', async (argv, code, message) => {
+    const found = await quintain(argv.map((arg) => (arg === 'SUMS' ? sums() : arg)))
+    expect(found.err).toContain(message)
+    expect(found.err).not.toMatch(/\n +at /)
+    expect(found.code).toBe(code)
+    expect(found.out).toBe('')
+  })
+
+  test('an environment that does not load is the environment’s fault', async () => {
+    const dir = join(cwd, 'broken')
+    await mkdir(dir)
+    await writeFile(join(dir, 'package.json'), '{"name":"broken","type":"module","exports":"./index.js"}')
+    await writeFile(join(dir, 'index.js'), 'export default {}')
+    const { code, err } = await quintain(['eval', dir, '--policy', 'script:oracle', ...inline])
+    expect(err).toContain('environment_load_failed')
+    expect(code).toBe(4)
+  })
+
+  test('--verbose shows where it came from', async () => {
+    const { err } = await quintain(['--verbose', 'report', 'nowhere'])
+    expect(err).toMatch(/\n +at /)
+  })
+
+  test('--help has the exit codes, --version the version', async () => {
+    expect((await quintain(['--help'])).out).toContain('3  incomplete')
+    expect((await quintain(['--version'])).out).toMatch(/^\d+\.\d+\.\d+/)
+  })
+})
+
+describe('looking at runs', () => {
+  beforeEach(async () => {
+    await writeSampleRun(join(cwd, 'runs', 'one'), {
+      orders: [
+        { task: 'a', attempts: [{ reward: 1 }] },
+        {
+          task: 'b',
+          attempts: [
+            {
+              reward: 0,
+              nodes: [
+                {
+                  parent: -1,
+                  seat: 'agent',
+                  sampled: true,
+                  message: { role: 'assistant', content: 'I \u001b[2J tried' },
+                },
+              ],
+              private: { secret: { word: 'gold-1' } },
+            },
+          ],
+        },
+      ],
+    })
+  })
+
+  test('list', async () => {
+    await writeSampleRun(join(cwd, 'runs', 'two'), { orders: [{ task: 'a', attempts: [] }] })
+    await mkdir(join(cwd, 'runs', 'not-a-run'))
+    const { code, out } = await quintain(['list'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/runs\/one .* 0\.500/)
+    expect(out).toMatch(/runs\/two .* 1 to go/)
+    expect(out).not.toContain('not-a-run')
+    expect((await quintain(['list', 'nowhere'])).out).toContain('No runs in')
+    expect(JSON.parse((await quintain(['list', '--json'])).out)).toHaveLength(2)
+  })
+
+  test('report, in three forms', async () => {
+    expect((await quintain(['report', 'one'])).out).toContain('2: 2 scored')
+    expect((await quintain(['report', 'runs/one', '--markdown'])).out).toMatch(/^### sample/)
+    expect(JSON.parse((await quintain(['report', 'one', '--json'])).out)).toMatchObject({ orders: 2 })
+    expect((await quintain(['report', 'one', '--threshold', '0.9'])).code).toBe(1)
+  })
+
+  test('show: the orders, one of them, the worst, never a secret unasked', async () => {
+    expect((await quintain(['show', 'one'])).out).toMatch(/a#0 .*yes[\s\S]*b#0 .*no/)
+    const worst = await quintain(['show', 'one', '--worst'])
+    expect(worst.out).toContain('I \\x1b[2J tried')
+    expect(worst.out).not.toContain('gold-1')
+    expect((await quintain(['show', 'one', 'b#0', '--private'])).out).toContain('gold-1')
+    expect((await quintain(['show', 'one', 'a'])).out).toContain('a#0')
+    const missing = await quintain(['show', 'one', 'c'])
+    expect(missing.code).toBe(2)
+    expect(missing.err).toContain('unknown_task')
+  })
+
+  test('compare', async () => {
+    const { code, out } = await quintain(['compare', 'one', 'one'])
+    expect(code).toBe(0)
+    expect(out).toContain('2 equal')
+  })
+
+  test('colours only where they are wanted', async () => {
+    const written: string[] = []
+    const stdout = { write: (text: string) => written.push(text), isTTY: true }
+    await quintain(['report', 'one'], { stdout })
+    expect(written.join('')).toContain('\u001b[')
+    written.length = 0
+    await quintain(['report', 'one'], { stdout, env: { NO_COLOR: '1' } })
+    expect(written.join('')).not.toContain('\u001b')
+  })
+})
+
+describe('init', () => {
+  async function run(command: string[], dir: string) {
+    const child = spawn(process.execPath, command, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] })
+    let text = ''
+    child.stdout.on('data', (chunk) => (text += chunk))
+    child.stderr.on('data', (chunk) => (text += chunk))
+    const [code] = await once(child, 'close')
+    return { code, text }
+  }
+  const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
+  const tsc = join(repository, 'node_modules/typescript/bin/tsc')
+
+  test('makes a package that passes its own tests and type-checks', async () => {
+    const { code, out } = await quintain(['init', 'my-game'])
+    expect(code).toBe(0)
+    expect(out).toContain('npm install')
+    const dir = join(cwd, 'my-game')
+    const manifest = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8'))
+    expect(manifest.name).toBe('my-game')
+    expect(manifest.dependencies.quintain).toMatch(/^(file:|\d)/)
+    expect(existsSync(join(dir, '.gitignore'))).toBe(true)
+    const tests = await run([vitest, 'run', '--root', dir], dir)
+    expect(tests.code, tests.text).toBe(0)
+    const types = await run([tsc, '-p', dir], dir)
+    expect(types.text).toBe('')
+  })
+
+  test('round an agent that is there already', async () => {
+    await writeFile(join(cwd, 'package.json'), '{"type":"module"}')
+    await writeFile(
+      join(cwd, 'agent.ts'),
+      `export default (text: string): string => {
+  const numbers = (text.match(/\\d+/g) ?? []).map(Number)
+  return String(numbers.length)
+}
+`,
+    )
+    const { code, out } = await quintain(['init', '--agent', './agent.ts'])
+    expect(out).toContain('Made agent-evals')
+    expect(code).toBe(0)
+    const dir = join(cwd, 'agent-evals')
+    expect(await readFile(join(dir, 'src/agent.ts'), 'utf8')).toContain("from '../../agent.ts'")
+    const types = await run([tsc, '-p', dir], dir)
+    expect(types.text).toBe('')
+  })
+
+  test('writes into no folder that has something in it', async () => {
+    await mkdir(join(cwd, 'full'))
+    await writeFile(join(cwd, 'full', 'mine.txt'), 'mine')
+    const { code, err } = await quintain(['init', 'full'])
+    expect(code).toBe(2)
+    expect(err).toContain('nothing was written')
+    expect(await readFile(join(cwd, 'full', 'mine.txt'), 'utf8')).toBe('mine')
+  })
+
+  test('a scoped name goes into a folder without the scope', async () => {
+    expect((await quintain(['init', '@me/thing'])).code).toBe(0)
+    expect(existsSync(join(cwd, 'thing', 'package.json'))).toBe(true)
+  })
+})
