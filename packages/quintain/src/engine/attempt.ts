@@ -363,7 +363,7 @@ class Attempt {
       usage: {
         agent: agent?.usage ?? noUsage,
       },
-      costUsd: { agent: agent?.costUsd ?? 0 },
+      costUsd: { agent: agent === undefined ? 0 : agent.costUsd },
       counts: {
         turns: agent?.turns ?? 0,
         toolCalls: this.episode?.toolCalls ?? 0,
