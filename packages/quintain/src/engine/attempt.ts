@@ -158,7 +158,6 @@ class Attempt {
     } finally {
       this.fence()
       if (world?.close !== undefined) await this.close(world)
-      if (!controller.signal.aborted) controller.abort()
       worldOver.abort()
     }
   }
@@ -230,6 +229,7 @@ class Attempt {
   private fence(): void {
     this.clock.pause()
     this.episode?.fence()
+    if (!this.input.controller.signal.aborted) this.input.controller.abort()
     for (const player of Object.values(this.players)) player.model.stopped ??= new SeatStop({})
   }
 

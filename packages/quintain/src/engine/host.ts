@@ -116,6 +116,12 @@ export class EnvironmentHost {
     let index = 0
     let given = 0
     if (query.limit === 0) return
+    if (this.taskset.size === Number.POSITIVE_INFINITY && query.limit === undefined && wanted === undefined) {
+      throw new QuintainError(
+        'tasks_invalid',
+        'The tasks have no end; say how many to run (-n, or tasks: 30).',
+      )
+    }
     for await (const task of this.taskset.list()) {
       const place = index++
       if (query.split !== undefined && task.split !== query.split) continue

@@ -26,6 +26,16 @@ import { StepFailure } from './step.ts'
 import type { TaskSummary } from './taskset.ts'
 import { type WorkerEnd, WorkerProcess } from './worker-process.ts'
 
+/** An environment has this long to load its modules and its tasks. */
+const openMs = 600_000
+
+function openedTooLate(name: string): QuintainError {
+  return new QuintainError(
+    'environment_load_failed',
+    `${name} was not loaded within ${openMs / 1000} s; look at what its module or its tasks wait for.`,
+  )
+}
+
 export interface PoolOptions {
   location: EnvironmentLocation
   spec: HostSpec
@@ -282,14 +292,18 @@ class PoolWorker {
     onLost: (worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[]) => void,
   ): Promise<PoolWorker> {
     const worker = new PoolWorker(options, permissions, onLost)
+    let timer: NodeJS.Timeout | undefined
     try {
       await new Promise<void>((resolve, reject) => {
         worker.opened = { resolve, reject }
+        timer = setTimeout(() => reject(openedTooLate(options.location.name)), openMs)
         worker.process.send({ t: 'open', entry: options.location.entry, spec: options.spec })
       })
     } catch (error) {
       await worker.kill()
       throw error
+    } finally {
+      clearTimeout(timer)
     }
     worker.opened = undefined
     return worker

@@ -23,6 +23,8 @@ export interface TaskSummary {
 
 /** The tasks of an environment with given options, by place, each checked when it is first read. */
 export interface Taskset {
+  /** How many there are, where that is known before they are read; Infinity for generated ones without an end. */
+  readonly size?: number
   at(index: number): Promise<Task>
   /** Every task in order; ends early when nobody asks for more, so that endless sources are fine. */
   list(): AsyncGenerator<Task, void, undefined>
@@ -80,6 +82,7 @@ function indexed(source: IndexedTasks<unknown, unknown>, seed: string): Taskset 
     return task
   }
   return {
+    size: source.size,
     at,
     async *list() {
       for (let index = 0; index < source.size; index++) yield await at(index)
