@@ -131,7 +131,7 @@ class Attempt {
 
   /** From the opening of the world to its final state. The world is closed on every path. */
   private async playAndFinish(): Promise<{ outcome: Outcome; stop?: string }> {
-    const { definition, task, options, controller } = this.input
+    const { definition, task, options } = this.input
     const worldOver = new AbortController()
     let world: World<unknown> | undefined
     try {
