@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import { formatMarkdown, formatText, styleFor, summarize } from '../report/index.ts'
 import { type ExitCode, exitCodeOfRun, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
@@ -10,7 +11,9 @@ export async function reportCommand(
   io: CliIo,
 ): Promise<ExitCode> {
   const { json, markdown, minCoverage, threshold } = options
-  const summary = await summarize(findRun(run, io.cwd), minCoverage === undefined ? {} : { minCoverage })
+  const dir = findRun(run, io.cwd)
+  const found = await summarize(dir, minCoverage === undefined ? {} : { minCoverage })
+  const summary = { ...found, run: { ...found.run, dir: relative(io.cwd, dir) || '.' } }
   if (json) io.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
   else if (markdown) io.stdout.write(formatMarkdown(summary))
   else io.stdout.write(formatText(summary, { style: styleFor(io.stdout, io.env) }))

@@ -239,13 +239,22 @@ describe('Ctrl-C', () => {
     ...inline,
   ]
 
-  test('once: what is in flight is finished and kept, and the way on is shown', async () => {
-    const { code, out, err } = await quintain(run(), {
+  /** Interrupts once the first request of the run is in flight, and again right after, as often as told. */
+  function interrupting(times: number): Partial<CliIo> {
+    return {
       onInterrupt(handler) {
-        const timer = setTimeout(handler, 300)
-        return () => clearTimeout(timer)
+        const before = slow.count
+        let left = times
+        const timer = setInterval(() => {
+          if (slow.count > before && left-- > 0) handler()
+        }, 10)
+        return () => clearInterval(timer)
       },
-    })
+    }
+  }
+
+  test('once: what is in flight is finished and kept, and the way on is shown', async () => {
+    const { code, out, err } = await quintain(run(), interrupting(1))
     expect(err).toContain('attempts in flight have 10 s to finish')
     expect(code).toBe(3)
     expect(out).toMatch(/orders +12: [1-9]\d* scored/)
@@ -257,13 +266,9 @@ describe('Ctrl-C', () => {
   })
 
   test('twice: it stops at once', async () => {
-    const { code, err } = await quintain(run(), {
-      onInterrupt(handler) {
-        const timers = [setTimeout(handler, 200), setTimeout(handler, 220)]
-        return () => timers.forEach(clearTimeout)
-      },
-    })
+    const { code, err, out } = await quintain(run(), interrupting(2))
     expect(err).toContain('Stopping at once.')
+    expect(out).toMatch(/orders +12: 0 scored/)
     expect(code).toBe(3)
   })
 })
