@@ -1,27 +1,32 @@
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { sha256 } from './canonical.ts'
-import { messageOf, QuintainError } from './errors.ts'
-import { jsonLine, truncateTornTail } from './jsonl.ts'
+import { QuintainError } from './errors.ts'
+import { ioError, systemErrorAsOurs } from './io-error.ts'
+import { type JsonlIssue, jsonLine, truncateTornTail } from './jsonl.ts'
+import { isAttempt, isVerdictLine, isVoidLine } from './line-shape.ts'
 import { lockFolder } from './lock.ts'
-import type {
-  AttemptRecord,
-  Extent,
-  ManifestRecord,
-  OrderRecord,
-  RequestRecord,
-  VerdictLine,
+import {
+  type AttemptRecord,
+  type Extent,
+  type ManifestRecord,
+  manifestRecord,
+  type OrderRecord,
+  type RequestRecord,
+  type VerdictLine,
+  type VoidLine,
 } from './records.ts'
 import {
-  checkVersion,
   type Folded,
   foldRun,
+  isWithin,
+  type PartName,
+  partFiles,
   partSizes,
-  partsIntact,
+  partsPresent,
   type RunFold,
-  type RunIssue,
   readManifest,
   recordsOf,
   runFiles,
@@ -48,23 +53,20 @@ export function linePart(record: unknown): Part {
   return { bytes, crc: crc32(bytes) }
 }
 
-type Body = 'trajectory' | 'verdict' | 'private' | 'tokens'
-const bodyFiles: Record<Body, string> = {
-  trajectory: runFiles.trajectories,
-  verdict: runFiles.verdicts,
-  private: runFiles.private,
-  tokens: runFiles.tokens,
-}
-const bodies = Object.keys(bodyFiles) as Body[]
+const bodies = Object.keys(partFiles) as PartName[]
+type Files = Record<PartName | 'orders' | 'attempts', AppendFile>
 
 type Entry =
   | { kind: 'attempt'; entry: AttemptEntry }
   | { kind: 'verdict'; line: Omit<VerdictLine, 'part'>; part: Part | undefined }
 
-/** Attempts whose parts are read back and checked when a run is opened; older ones were checked by earlier openings or lie behind a sync. */
-const recheckedAttempts = 256
 /** Above this many bytes waiting to be written, `ready()` makes the engine wait. */
 const highWater = 32 * 1024 * 1024
+/** What is written is put on the disk itself after this long, or this many bytes: more than that a power loss cannot take. */
+const syncMs = 5_000
+const syncBytes = 64 * 1024 * 1024
+/** Bytes at the end of each file that are read back and checked when a run is opened: all that may lie before a sync. */
+const recheckedBytes = 2 * syncBytes
 
 /**
  * The writer of a run folder. Append-only: parts go to disk before the attempt line that points to them, so a kill at
@@ -74,7 +76,7 @@ export class Journal {
   readonly dir: string
   readonly manifest: ManifestRecord
   private readonly lock: { release(): Promise<void> }
-  private readonly files: Record<Body | 'orders' | 'attempts', AppendFile>
+  private readonly files: Files
   private queue: Entry[] = []
   private queuedBytes = 0
   private writing: Promise<void> | undefined
@@ -82,13 +84,14 @@ export class Journal {
   private waiters: (() => void)[] = []
   private written = 0
   private synced = 0
+  private unsyncedBytes = 0
   private syncTimer: NodeJS.Timeout | undefined
 
   private constructor(
     dir: string,
     manifest: ManifestRecord,
     lock: { release(): Promise<void> },
-    files: Record<Body | 'orders' | 'attempts', AppendFile>,
+    files: Files,
   ) {
     this.dir = dir
     this.manifest = manifest
@@ -96,48 +99,41 @@ export class Journal {
     this.files = files
   }
 
-  /** Makes a run folder. Throws `run_exists` when there is one already, `run_locked` when another process makes it. */
+  /**
+   * Makes a run folder. Throws `run_exists` when there is one already, `run_locked` when another process makes it,
+   * `disk_full` and `journal_io`.
+   */
   static async create(dir: string, manifest: ManifestRecord): Promise<Journal> {
     await mkdir(join(dir, dirname(runFiles.private)), { recursive: true, mode: 0o700 }).catch((error) => {
       throw ioError(error, dir)
     })
     const lock = await lockFolder(dir)
+    let files: Files | undefined
     try {
-      const exists = await stat(join(dir, runFiles.manifest)).then(
-        () => true,
-        () => false,
-      )
-      const ordered = await stat(join(dir, runFiles.orders)).then(
-        (found) => found.size > 0,
-        () => false,
-      )
-      if (exists || ordered) {
+      if (await holdsRun(dir)) {
         throw new QuintainError(
           'run_exists',
           `${dir} already holds a run. Resume it (\`quintain resume ${dir}\`) or choose another folder.`,
           { facts: { dir } },
         )
       }
-      const files = await openFiles(dir)
-      const journal = new Journal(dir, manifest, lock, files)
-      try {
-        await files.orders.append(Buffer.from(jsonLine(manifest)))
-        const temporary = join(dir, `.${runFiles.manifest}.new`)
-        await writeFile(temporary, `${JSON.stringify(manifest, null, 2)}\n`)
-        await rename(temporary, join(dir, runFiles.manifest))
-      } catch (error) {
-        throw ioError(error, dir)
-      }
-      return journal
+      await truncateTornTail(join(dir, runFiles.orders))
+      files = await openFiles(dir)
+      await files.orders.append(Buffer.from(jsonLine(manifest)))
+      await files.orders.sync()
+      await writeManifest(dir, manifest)
+      return new Journal(dir, manifest, lock, files)
     } catch (error) {
+      await closeFiles(files)
       await lock.release()
-      throw error
+      throw systemErrorAsOurs(error, dir)
     }
   }
 
   /**
    * Opens a run for writing and gives its state: cuts torn tails, and declares void what lost its parts.
-   * Throws `run_not_found`, `run_locked`, `run_too_new`, `run_corrupt`. What was repaired is among `fold.issues`.
+   * Throws `run_not_found`, `run_locked`, `run_too_new`, `run_corrupt`, `disk_full` and `journal_io`. What was
+   * repaired is among `fold.issues`.
    */
   static async open<T extends Folded>(
     dir: string,
@@ -145,19 +141,12 @@ export class Journal {
   ): Promise<{ journal: Journal; fold: RunFold<T> }> {
     await readManifest(dir)
     const lock = await lockFolder(dir)
+    let files: Files | undefined
     try {
-      // The version of every record is checked before the first byte is changed.
-      for (const file of [runFiles.orders, runFiles.attempts]) {
-        for await (const { value } of recordsOf(join(dir, file))) checkVersion(value, file)
-      }
+      // Reads every line, so that a record of a newer version is refused before the first byte is changed.
       const before = await foldRun(dir, () => ({ verdict: null, fault: null, outcome: null }))
-      const manifest = before.manifest
-      const manifestPath = join(dir, runFiles.manifest)
-      const whole = await stat(manifestPath).then(
-        (found) => found.size > 0,
-        () => false,
-      )
-      if (!whole) await writeFile(manifestPath, `${JSON.stringify(manifest, null, 2)}\n`)
+      const { manifest } = before
+      if (!(await hasWholeManifest(dir))) await writeManifest(dir, manifest)
       for (const file of [
         runFiles.orders,
         runFiles.attempts,
@@ -167,15 +156,18 @@ export class Journal {
       ]) {
         await truncateTornTail(join(dir, file))
       }
-      const files = await openFiles(dir)
+      files = await openFiles(dir)
       if (files.orders.size === 0) await files.orders.append(Buffer.from(jsonLine(manifest)))
-      await voidBroken(dir, files.attempts)
+      await mend(dir, files.attempts)
       const fold = await foldRun<T>(dir, project)
-      fold.issues = [...before.issues.filter((issue) => !fromAttempts(issue)), ...fold.issues]
+      const mended = before.issues.filter(({ what }) => what === 'torn_tail' || what === 'nul_padding')
+      const again = new Set(fold.issues.map((issue) => JSON.stringify(issue)))
+      fold.issues.unshift(...mended.filter((issue) => !again.has(JSON.stringify(issue))))
       return { journal: new Journal(dir, manifest, lock, files), fold }
     } catch (error) {
+      await closeFiles(files)
       await lock.release()
-      throw error
+      throw systemErrorAsOurs(error, dir)
     }
   }
 
@@ -194,10 +186,9 @@ export class Journal {
   /** Queues an attempt; it is on disk once `flush()` resolves. Throws at once when an earlier write failed. */
   appendAttempt(entry: AttemptEntry): void {
     this.check()
-    this.push(
-      { kind: 'attempt', entry },
-      entry.trajectory.bytes.byteLength + (entry.private?.bytes.byteLength ?? 0),
-    )
+    let bytes = 0
+    for (const body of bodies) bytes += entry[body]?.bytes.byteLength ?? 0
+    this.push({ kind: 'attempt', entry }, bytes)
   }
 
   /** Queues a later verdict, such as a group's. */
@@ -211,12 +202,13 @@ export class Journal {
     this.check()
     const name = sha256(bytes)
     const path = join(this.dir, runFiles.blobs, name)
+    const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`
     try {
       await mkdir(dirname(path), { recursive: true })
-      const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`
       await writeFile(temporary, bytes)
       await rename(temporary, path)
     } catch (error) {
+      await rm(temporary, { force: true }).catch(() => {})
       throw this.fail(error)
     }
     return name
@@ -247,7 +239,7 @@ export class Journal {
       await this.flush()
       await this.sync()
     } finally {
-      for (const file of Object.values(this.files)) await file.close()
+      await closeFiles(this.files)
       await this.lock.release()
     }
   }
@@ -274,43 +266,50 @@ export class Journal {
     const batch = this.queue
     this.queue = []
     this.queuedBytes = 0
-    const chunks: Record<Body, Uint8Array[]> = { trajectory: [], verdict: [], private: [], tokens: [] }
+    const chunks: Record<PartName, Uint8Array[]> = { trajectory: [], verdict: [], private: [], tokens: [] }
     const ends = Object.fromEntries(bodies.map((body) => [body, this.files[body].size])) as Record<
-      Body,
+      PartName,
       number
     >
-    const place = (body: Body, part: Part): Extent => {
+    const place = (body: PartName, part: Part): Extent => {
       const extent: Extent = [ends[body], part.bytes.byteLength, part.crc]
       chunks[body].push(part.bytes)
       ends[body] += part.bytes.byteLength
+      this.unsyncedBytes += part.bytes.byteLength
       return extent
     }
-    let lines = ''
-    for (const item of batch) {
-      if (item.kind === 'verdict') {
-        const part = item.part === undefined ? undefined : place('verdict', item.part)
-        lines += jsonLine(part === undefined ? item.line : { ...item.line, part })
-        continue
-      }
-      const { attempt, trajectory, verdict, private: hidden, tokens } = item.entry
-      const parts: AttemptRecord['parts'] = { trajectory: place('trajectory', trajectory) }
-      if (verdict !== undefined) parts.verdict = place('verdict', verdict)
-      if (hidden !== undefined) parts.private = place('private', hidden)
-      if (tokens !== undefined) parts.tokens = place('tokens', tokens)
-      lines += jsonLine({ ...attempt, parts })
-    }
     try {
+      let text = ''
+      for (const item of batch) {
+        if (item.kind === 'verdict') {
+          const part = item.part === undefined ? undefined : place('verdict', item.part)
+          text += jsonLine(part === undefined ? item.line : { ...item.line, part })
+          continue
+        }
+        const { attempt, trajectory, ...others } = item.entry
+        const parts: AttemptRecord['parts'] = { trajectory: place('trajectory', trajectory) }
+        for (const body of ['verdict', 'private', 'tokens'] as const) {
+          const part = others[body]
+          if (part !== undefined) parts[body] = place(body, part)
+        }
+        text += jsonLine({ ...attempt, parts })
+      }
+      const lines = Buffer.from(text)
       await Promise.all(
         bodies
           .filter((body) => chunks[body].length > 0)
           .map((body) => this.files[body].append(...chunks[body])),
       )
-      await this.files.attempts.append(Buffer.from(lines))
+      await this.files.attempts.append(lines)
       this.written += batch.length
-      this.syncTimer ??= setTimeout(() => {
-        this.syncTimer = undefined
-        this.sync().catch((error) => this.fail(error))
-      }, 5_000).unref()
+      this.unsyncedBytes += lines.byteLength
+      if (this.unsyncedBytes > syncBytes) await this.sync()
+      else {
+        this.syncTimer ??= setTimeout(() => {
+          this.syncTimer = undefined
+          this.sync().catch((error) => this.fail(error))
+        }, syncMs).unref()
+      }
     } catch (error) {
       this.fail(error)
     }
@@ -320,10 +319,11 @@ export class Journal {
   private async sync(): Promise<void> {
     if (this.synced === this.written) return
     const upTo = this.written
+    this.unsyncedBytes = 0
     await Promise.all(bodies.map((body) => this.files[body].sync()))
     await this.files.orders.sync()
     await this.files.attempts.sync()
-    this.synced = upTo
+    this.synced = Math.max(this.synced, upTo)
   }
 
   private fail(error: unknown): QuintainError {
@@ -337,75 +337,176 @@ export class Journal {
   }
 }
 
-/** Found again, and with the right answer, once torn tails are mended. */
-function fromAttempts(issue: RunIssue): boolean {
-  return issue.what === 'missing_part' || issue.what === 'orphan'
+async function hasWholeManifest(dir: string): Promise<boolean> {
+  try {
+    return manifestRecord.safeParse(JSON.parse(await readFile(join(dir, runFiles.manifest), 'utf8'))).success
+  } catch {
+    return false
+  }
 }
 
-function ioError(error: unknown, dir: string): QuintainError {
-  if (QuintainError.isInstance(error)) return error
-  const code = (error as NodeJS.ErrnoException)?.code
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new QuintainError(
-      'disk_full',
-      `The disk that holds ${dir} is full. Everything recorded before is intact: make room, then \`quintain resume ${dir}\`.`,
-      { cause: error, facts: { dir } },
+/** True for a folder in which anything was ordered, or might have been: all but the first line of a plan, torn. */
+async function holdsRun(dir: string): Promise<boolean> {
+  const sizeOf = (file: string) =>
+    stat(join(dir, file)).then(
+      ({ size }) => size,
+      () => 0,
     )
+  if ((await sizeOf(runFiles.manifest)) > 0 || (await sizeOf(runFiles.attempts)) > 0) return true
+  let lines = 0
+  const onIssue = ({ kind }: JsonlIssue) => {
+    if (kind === 'bad_line' || kind === 'too_long') lines++
   }
-  return new QuintainError('journal_io', `Writing to ${dir} failed: ${messageOf(error)}`, {
-    cause: error,
-    facts: { dir, code },
-  })
+  for await (const _ of recordsOf(join(dir, runFiles.orders), { onIssue })) lines++
+  return lines > 0
 }
 
-async function openFiles(dir: string): Promise<Record<Body | 'orders' | 'attempts', AppendFile>> {
-  const paths: Record<Body | 'orders' | 'attempts', string> = {
-    ...bodyFiles,
-    orders: runFiles.orders,
-    attempts: runFiles.attempts,
+/** Under another name first, so that whoever reads `run.json` reads all of it. */
+async function writeManifest(dir: string, manifest: ManifestRecord): Promise<void> {
+  const draft = join(dir, `.${runFiles.manifest}.new`)
+  const file = await open(draft, 'w')
+  try {
+    await file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`)
+    await file.datasync()
+  } finally {
+    await file.close()
   }
-  const opened = await Promise.all(
-    Object.entries(paths).map(
-      async ([name, file]) => [name, await AppendFile.open(join(dir, file))] as const,
-    ),
-  )
-  return Object.fromEntries(opened) as Record<Body | 'orders' | 'attempts', AppendFile>
+  await rename(draft, join(dir, runFiles.manifest))
 }
 
-/** Declares void the attempts whose parts are not on disk as they were written, before anything new takes their place. */
-async function voidBroken(dir: string, attempts: AppendFile): Promise<void> {
-  const sizes = await partSizes(dir)
-  const recent: AttemptRecord[] = []
+async function openFiles(dir: string): Promise<Files> {
+  const paths = { ...partFiles, orders: runFiles.orders, attempts: runFiles.attempts }
+  const files: Partial<Files> = {}
+  try {
+    for (const [name, file] of Object.entries(paths)) {
+      files[name as keyof Files] = await AppendFile.open(join(dir, file))
+    }
+  } catch (error) {
+    await closeFiles(files)
+    throw error
+  }
+  return files as Files
+}
+
+async function closeFiles(files: Partial<Files> | undefined): Promise<void> {
+  for (const file of Object.values(files ?? {})) await file.close().catch(() => {})
+}
+
+/**
+ * Declares void what is not on disk as it was written, before anything new takes its place: attempts that lost a part,
+ * and later verdicts that did. An attempt whose later verdict is lost is set back to the verdict that it had before,
+ * so that its group is graded again.
+ */
+async function mend(dir: string, attempts: AppendFile): Promise<void> {
+  const path = join(dir, runFiles.attempts)
+  const broken = await brokenLines(dir, path)
+  if (broken.size === 0) return
   const voided = new Set<string>()
-  const broken: AttemptRecord[] = []
-  for await (const { value } of recordsOf(join(dir, runFiles.attempts))) {
-    const record = value as AttemptRecord
-    if ((value as { schema?: string })?.schema === 'quintain.void')
-      voided.add((value as { attempt: string }).attempt)
-    if (record?.schema !== 'quintain.attempt') continue
-    const beyond = Object.entries(record.parts).some(
-      ([name, part]) => part !== undefined && part[0] + part[1] > sizes[name as Body],
-    )
-    if (beyond) broken.push(record)
-    else {
-      recent.push(record)
-      if (recent.length > recheckedAttempts) recent.shift()
+  const lost: AttemptRecord[] = []
+  const standing = new Map<string, { line: Omit<VerdictLine, 'part'>; lost: boolean }>()
+  for await (const { value, line } of recordsOf(path)) {
+    if (isSchema(value, 'void') && isVoidLine(value)) voided.add(value.attempt)
+    else if (isSchema(value, 'attempt') && isAttempt(value)) {
+      const { id, order, seq, verdict, fault } = value
+      if (broken.has(line)) lost.push(value)
+      else if (!standing.has(id)) {
+        standing.set(id, {
+          line: { schema: 'quintain.verdict-summary', v: 1, attempt: id, order, seq, verdict, fault },
+          lost: false,
+        })
+      }
+    } else if (isSchema(value, 'verdict-summary') && isVerdictLine(value)) {
+      const state = standing.get(value.attempt)
+      if (state === undefined) continue
+      state.lost = broken.has(line)
+      if (state.lost) continue
+      state.line.verdict = value.verdict
+      if (value.fault !== undefined) state.line.fault = value.fault
     }
   }
-  for (const record of recent) if (!(await partsIntact(dir, record))) broken.push(record)
   let text = ''
-  for (const record of broken) {
-    if (voided.has(record.id)) continue
+  for (const { id, order, seq } of lost) {
+    if (voided.has(id)) continue
+    voided.add(id)
     text += jsonLine({
       schema: 'quintain.void',
       v: 1,
-      attempt: record.id,
-      order: record.order,
-      seq: record.seq,
+      attempt: id,
+      order,
+      seq,
       reason: 'its parts are not on disk as they were written',
-    })
+    } satisfies VoidLine)
   }
+  for (const [id, state] of standing) if (state.lost && !voided.has(id)) text += jsonLine(state.line)
   if (text !== '') await attempts.append(Buffer.from(text))
+}
+
+function isSchema(value: unknown, name: string): boolean {
+  return (value as { schema?: unknown } | null)?.schema === `quintain.${name}`
+}
+
+/** The lines of attempts and later verdicts that point to bytes which are not there, or not what was written. */
+async function brokenLines(dir: string, path: string): Promise<Set<number>> {
+  const sizes = await partSizes(dir)
+  const broken = new Set<number>()
+  const doubtful: Record<PartName, { line: number; part: Extent }[]> = {
+    trajectory: [],
+    verdict: [],
+    private: [],
+    tokens: [],
+  }
+  const doubt = (body: PartName, line: number, part: Extent | undefined) => {
+    if (part !== undefined && part[0] + part[1] > sizes[body] - recheckedBytes) {
+      doubtful[body].push({ line, part })
+    }
+  }
+  for await (const { value, line } of recordsOf(path)) {
+    if (isSchema(value, 'attempt') && isAttempt(value)) {
+      if (!partsPresent(value, sizes)) broken.add(line)
+      else for (const body of bodies) doubt(body, line, value.parts[body])
+    } else if (isSchema(value, 'verdict-summary') && isVerdictLine(value)) {
+      if (!isWithin(value.part, sizes.verdict)) broken.add(line)
+      else doubt('verdict', line, value.part)
+    }
+  }
+  for (const body of bodies) {
+    if (doubtful[body].length === 0) continue
+    const file = await open(join(dir, partFiles[body]), 'r')
+    try {
+      const window = new Window(file)
+      for (const { line, part } of doubtful[body]) {
+        const [offset, bytes, checksum] = part
+        const found = await window.read(offset, bytes)
+        if (found.byteLength !== bytes || crc32(found) !== checksum) broken.add(line)
+      }
+    } finally {
+      await file.close()
+    }
+  }
+  return broken
+}
+
+/** Reads small neighbouring pieces of a file with few large reads. */
+class Window {
+  private readonly file: FileHandle
+  private held: Buffer = Buffer.alloc(0)
+  private start = 0
+
+  constructor(file: FileHandle) {
+    this.file = file
+  }
+
+  /** Shorter than asked for when the file is. The bytes are good until the next call. */
+  async read(offset: number, bytes: number): Promise<Buffer> {
+    const within = offset >= this.start && offset + bytes <= this.start + this.held.byteLength
+    if (!within) {
+      const wanted = Math.max(bytes, 4 * 1024 * 1024)
+      const { bytesRead, buffer } = await this.file.read(Buffer.allocUnsafe(wanted), 0, wanted, offset)
+      this.held = buffer.subarray(0, bytesRead)
+      this.start = offset
+    }
+    return this.held.subarray(offset - this.start, offset - this.start + bytes)
+  }
 }
 
 /** A file that only grows, by whole appends. A failed append is cut off again, so that the file stays a sequence of whole records. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { messageOf, QuintainError } from './errors.ts'
 import { type JsonlFileOptions, type JsonlIssue, type JsonlRecord, readJsonlFile } from './jsonl.ts'
+import { isAttempt, isOrder, isRequest, isVerdictLine, isVoidLine } from './line-shape.ts'
 import {
   type AttemptRecord,
   type Extent,
@@ -14,10 +15,8 @@ import {
   type PrivateRecord,
   type RequestRecord,
   type TrajectoryRecord,
-  type VerdictLine,
   type VerdictRecord,
   type VerdictSummary,
-  type VoidLine,
 } from './records.ts'
 
 /** Files of a run folder. Everything under `private/` stays there: no export, door or upload reads it. */
@@ -56,7 +55,7 @@ export interface OrderState<T> {
 /** Something that a reader met and did not stop at. */
 export interface RunIssue {
   file: string
-  what: 'torn_tail' | 'nul_padding' | 'bad_line' | 'missing_part' | 'orphan'
+  what: 'torn_tail' | 'nul_padding' | 'bad_line' | 'duplicate' | 'missing_part' | 'orphan'
   detail: string
 }
 
@@ -69,7 +68,7 @@ export interface RunFold<T> {
   issues: RunIssue[]
 }
 
-/** The records of a file of a run; none when it was not written yet. */
+/** The records of a file of a run; none when it was not written yet. Throws `journal_io` when it cannot be read. */
 export async function* recordsOf(
   path: string,
   options: JsonlFileOptions = {},
@@ -77,8 +76,24 @@ export async function* recordsOf(
   try {
     yield* readJsonlFile(path, options)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (isAbsent(error)) return
+    throw readError(error, path)
   }
+}
+
+function isAbsent(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | null)?.code
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/** Errors of the system as ours; anything else, such as one that a consumer threw, is left as it is. */
+function readError(error: unknown, path: string): unknown {
+  const { syscall, code } = (error ?? {}) as NodeJS.ErrnoException
+  if (typeof syscall !== 'string') return error
+  return new QuintainError('journal_io', `Reading ${path} failed: ${messageOf(error)}`, {
+    cause: error,
+    facts: { path, code },
+  })
 }
 
 /** Refuses records of a version that a newer Quintain wrote, before anything else is made of them. */
@@ -93,23 +108,27 @@ export function checkVersion(record: unknown, file: string): void {
   }
 }
 
-/** `run.json`, or its copy at the head of `orders.jsonl`. Throws `run_not_found`, `run_corrupt` or `run_too_new`. */
+/**
+ * `run.json`, or its copy at the head of `orders.jsonl` when that is missing or damaged. Throws `run_not_found`,
+ * `run_corrupt`, `run_too_new`, and `journal_io` when the folder cannot be read.
+ */
 export async function readManifest(dir: string): Promise<ManifestRecord> {
-  const candidates: unknown[] = []
+  const path = join(dir, runFiles.manifest)
   let found = false
   try {
-    const text = await readFile(join(dir, runFiles.manifest), 'utf8')
+    const text = await readFile(path, 'utf8')
     found = true
-    candidates.push(JSON.parse(text))
+    const manifest = manifestOf(JSON.parse(text), path)
+    if (manifest !== undefined) return manifest
   } catch (error) {
-    if (!(error instanceof SyntaxError) && (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (!(error instanceof SyntaxError) && !isAbsent(error)) throw readError(error, path)
   }
-  if (candidates.length === 0) {
-    for await (const line of recordsOf(join(dir, runFiles.orders))) {
-      found = true
-      candidates.push(line.value)
-      break
-    }
+  const copies = join(dir, runFiles.orders)
+  for await (const { value } of recordsOf(copies, { onIssue: () => (found = true) })) {
+    found = true
+    const manifest = manifestOf(value, copies)
+    if (manifest !== undefined) return manifest
+    break
   }
   if (!found) {
     throw new QuintainError(
@@ -118,11 +137,6 @@ export async function readManifest(dir: string): Promise<ManifestRecord> {
       { facts: { dir } },
     )
   }
-  for (const candidate of candidates) {
-    checkVersion(candidate, join(dir, runFiles.manifest))
-    const parsed = manifestRecord.safeParse(candidate)
-    if (parsed.success) return parsed.data
-  }
   throw new QuintainError(
     'run_corrupt',
     `The manifest of ${dir} cannot be read, nor its copy at the head of ${runFiles.orders}.`,
@@ -130,10 +144,15 @@ export async function readManifest(dir: string): Promise<ManifestRecord> {
   )
 }
 
+function manifestOf(value: unknown, file: string): ManifestRecord | undefined {
+  checkVersion(value, file)
+  return manifestRecord.safeParse(value).data
+}
+
 /** How good an attempt is as the one that counts: a reward beats a verdict without one, that beats a fault, that beats a cancelled try. */
 function rank(attempt: Folded): number {
-  if (attempt.verdict !== null && attempt.fault === null) return attempt.verdict.reward !== null ? 4 : 3
   if (attempt.outcome === 'cancelled') return 0
+  if (attempt.verdict !== null && attempt.fault === null) return attempt.verdict.reward !== null ? 4 : 3
   return attempt.fault !== null ? 1 : 2
 }
 
@@ -158,39 +177,85 @@ interface Try<T> {
   value: T
 }
 
+/** The files that hold the parts of attempts. */
+export const partFiles = {
+  trajectory: runFiles.trajectories,
+  verdict: runFiles.verdicts,
+  private: runFiles.private,
+  tokens: runFiles.tokens,
+} as const
+export type PartName = keyof typeof partFiles
+const partNames = Object.keys(partFiles) as PartName[]
+
 /** True for an attempt line whose parts lie within files of these sizes. */
-function partsPresent(attempt: AttemptRecord, sizes: Record<keyof AttemptRecord['parts'], number>): boolean {
-  for (const [name, part] of Object.entries(attempt.parts) as [
-    keyof AttemptRecord['parts'],
-    Extent | undefined,
-  ][]) {
-    if (part !== undefined && part[0] + part[1] > sizes[name]) return false
-  }
-  return true
+export function partsPresent(attempt: AttemptRecord, sizes: Record<PartName, number>): boolean {
+  return partNames.every((name) => isWithin(attempt.parts[name], sizes[name]))
+}
+
+export function isWithin(part: Extent | undefined, size: number): boolean {
+  return part === undefined || part[0] + part[1] <= size
 }
 
 /** Byte sizes of the files that hold the parts of attempts; 0 for one that is absent. */
-export async function partSizes(dir: string): Promise<Record<keyof AttemptRecord['parts'], number>> {
-  const size = (file: string) =>
-    stat(join(dir, file)).then(
+export async function partSizes(dir: string): Promise<Record<PartName, number>> {
+  const sizes = { trajectory: 0, verdict: 0, private: 0, tokens: 0 }
+  for (const name of partNames) {
+    sizes[name] = await stat(join(dir, partFiles[name])).then(
       (found) => found.size,
       () => 0,
     )
-  const [trajectory, verdict, hidden, tokens] = await Promise.all([
-    size(runFiles.trajectories),
-    size(runFiles.verdicts),
-    size(runFiles.private),
-    size(runFiles.tokens),
-  ])
-  return { trajectory, verdict, private: hidden, tokens }
+  }
+  return sizes
+}
+
+type Report = (what: RunIssue['what'], detail: string) => void
+
+function lineIssues(report: Report): (issue: JsonlIssue) => void {
+  return ({ kind, line, message }) => {
+    const what = kind === 'torn' ? 'torn_tail' : kind === 'nul_padding' ? 'nul_padding' : 'bad_line'
+    report(what, `line ${line + 1}: ${message}`)
+  }
+}
+
+/**
+ * The requests and orders of a plan as they stand in its file. Of two orders in one place the first counts: a plan
+ * that lost its tail is planned again, and the same order comes back in the same place.
+ */
+export async function* planOf(
+  dir: string,
+  report: Report = () => {},
+): AsyncGenerator<OrderRecord | RequestRecord, void, undefined> {
+  const path = join(dir, runFiles.orders)
+  for await (const { value, line } of recordsOf(path, { onIssue: lineIssues(report) })) {
+    checkVersion(value, runFiles.orders)
+    const schema = (value as { schema?: unknown } | null)?.schema
+    if (schema === 'quintain.order') {
+      // A place is never beyond its line: one that is was not written so, and a list that long must not be made.
+      if (isOrder(value) && value.seq <= line) yield value
+      else report('bad_line', `line ${line + 1}: the order is damaged`)
+    } else if (schema === 'quintain.request') {
+      if (isRequest(value)) yield value
+      else report('bad_line', `line ${line + 1}: the request is damaged`)
+    } else if (schema !== 'quintain.run') report('bad_line', `line ${line + 1}: no record of a plan`)
+  }
+}
+
+/** Ids of the attempts that were declared void; found without parsing the other lines. */
+async function voidedAttempts(path: string): Promise<Set<string>> {
+  const head = '{"schema":"quintain.void"'
+  const voided = new Set<string>()
+  const parse = (text: string): unknown => (text.startsWith(head) ? JSON.parse(text) : undefined)
+  for await (const { value } of recordsOf(path, { parse })) if (isVoidLine(value)) voided.add(value.attempt)
+  return voided
 }
 
 /**
  * The state of a run: a fold over its plan and its attempt lines, in the order in which they were written.
- * `project` is called once for every attempt, retried ones too, and says what to keep of it; trajectories are not read.
+ * `project` is called once for every attempt that is on disk as a whole, retried ones too, and says what to keep of
+ * it; trajectories are not read.
  *
- * Throws `run_not_found`, `run_corrupt` (no readable manifest) and `run_too_new`; everything else that is wrong
- * with a file is an issue in the result.
+ * Throws `run_not_found`, `run_corrupt` (no readable manifest), `run_too_new`, and `journal_io` when a file cannot be
+ * read; everything else that is wrong with a file is an issue in the result.
  */
 export async function foldRun<T extends Folded = AttemptRecord>(
   dir: string,
@@ -198,70 +263,74 @@ export async function foldRun<T extends Folded = AttemptRecord>(
 ): Promise<RunFold<T>> {
   const manifest = await readManifest(dir)
   const issues: RunIssue[] = []
+  const reporter =
+    (file: string): Report =>
+    (what, detail) => {
+      issues.push({ file, what, detail })
+    }
+
   const requests: RequestRecord[] = []
   const orders: OrderRecord[] = []
-  const tries: Try<T>[][] = []
-  const reporter = (file: string) => (what: RunIssue['what'], detail: string) => {
-    issues.push({ file, what, detail })
-  }
-  const lineIssue = (report: ReturnType<typeof reporter>) => (issue: JsonlIssue) => {
-    const what =
-      issue.kind === 'torn' ? 'torn_tail' : issue.kind === 'nul_padding' ? 'nul_padding' : 'bad_line'
-    report(what, `line ${issue.line + 1}: ${issue.message}`)
-  }
-
-  const orderIssue = reporter(runFiles.orders)
-  const ordersPath = join(dir, runFiles.orders)
-  for await (const { value } of recordsOf(ordersPath, { onIssue: lineIssue(orderIssue) })) {
-    const record = value as OrderRecord | RequestRecord | ManifestRecord
-    checkVersion(record, runFiles.orders)
-    if (record?.schema === 'quintain.order') {
-      // A plan that lost its tail is planned again: the same order comes back in the same place.
-      orders[record.seq] = record
-      tries[record.seq] ??= []
-    } else if (record?.schema === 'quintain.request') requests.push(record)
+  const reportPlan = reporter(runFiles.orders)
+  for await (const record of planOf(dir, reportPlan)) {
+    if (record.schema === 'quintain.request') requests.push(record)
+    else if (orders[record.seq] === undefined) orders[record.seq] = record
+    else if (orders[record.seq]!.id !== record.id) {
+      reportPlan('bad_line', `order ${record.id} stands in the place of ${orders[record.seq]!.id}`)
+    }
   }
   for (let seq = 0; seq < orders.length; seq++) {
-    if (orders[seq] === undefined) orderIssue('bad_line', `the order in place ${seq} cannot be read`)
+    if (orders[seq] === undefined) reportPlan('bad_line', `the order in place ${seq} cannot be read`)
   }
 
   const sizes = await partSizes(dir)
-  const attemptIssue = reporter(runFiles.attempts)
-  const attemptsPath = join(dir, runFiles.attempts)
-  for await (const { value } of recordsOf(attemptsPath, { onIssue: lineIssue(attemptIssue) })) {
-    const record = value as AttemptRecord | VerdictLine | VoidLine
-    checkVersion(record, runFiles.attempts)
-    if (typeof record?.seq !== 'number') continue
-    const known = tries[record.seq]
-    if (known === undefined || orders[record.seq]!.id !== record.order) {
-      attemptIssue('orphan', `attempt of order ${record.order}, which is not in the plan`)
-      continue
-    }
-    if (record.schema === 'quintain.attempt') {
-      if (!partsPresent(record, sizes)) {
-        attemptIssue('missing_part', `attempt ${record.id} is not on disk as a whole and does not count`)
+  const tries: (Try<T>[] | undefined)[] = []
+  const reportAttempts = reporter(runFiles.attempts)
+  const path = join(dir, runFiles.attempts)
+  const voided = await voidedAttempts(path)
+  for await (const { value, line } of recordsOf(path, { onIssue: lineIssues(reportAttempts) })) {
+    checkVersion(value, runFiles.attempts)
+    const schema = (value as { schema?: unknown } | null)?.schema
+    const damaged = () => reportAttempts('bad_line', `line ${line + 1}: the record is damaged`)
+    if (schema === 'quintain.attempt') {
+      if (!isAttempt(value)) damaged()
+      else if (voided.has(value.id)) continue
+      else if (orders[value.seq]?.id !== value.order) {
+        reportAttempts('orphan', `attempt of order ${value.order}, which is not in the plan`)
+      } else if (!partsPresent(value, sizes)) {
+        reportAttempts('missing_part', `attempt ${value.id} is not on disk as a whole and does not count`)
+      } else {
+        tries[value.seq] ??= []
+        const known = tries[value.seq]!
+        if (known.some(({ id }) => id === value.id)) {
+          reportAttempts('duplicate', `attempt ${value.id} stands there twice and counts once`)
+        } else known.push({ id: value.id, final: value.final, value: project(value) })
+      }
+    } else if (schema === 'quintain.verdict-summary') {
+      if (!isVerdictLine(value)) {
+        damaged()
         continue
       }
-      known.push({ id: record.id, final: record.final, value: project(record) })
-    } else if (record.schema === 'quintain.verdict-summary') {
-      const target = known.find((one) => one.id === record.attempt)
-      if (target !== undefined) {
-        target.value.verdict = record.verdict
-        if (record.fault != null) {
-          target.value.fault = record.fault
-          target.final = true
-        }
+      const target = tries[value.seq]?.find(({ id }) => id === value.attempt)
+      if (target === undefined) continue
+      if (!isWithin(value.part, sizes.verdict)) {
+        reportAttempts(
+          'missing_part',
+          `a later verdict on attempt ${value.attempt} is not on disk as a whole`,
+        )
+        continue
       }
-    } else if (record.schema === 'quintain.void') {
-      const at = known.findIndex((one) => one.id === record.attempt)
-      if (at >= 0) known.splice(at, 1)
-    }
+      target.value.verdict = value.verdict
+      // Absent leaves the attempt's own; null says that the new verdict has none.
+      if (value.fault !== undefined) target.value.fault = value.fault
+      if (value.fault != null) target.final = true
+    } else if (schema !== 'quintain.void' || !isVoidLine(value)) damaged()
   }
 
   const states: OrderState<T>[] = []
   for (const [seq, order] of orders.entries()) {
     if (order === undefined) continue
-    const all = tries[seq]!
+    const all = tries[seq] ?? []
     const chosen = chooseAttempt(all.map((one) => one.value))
     const final = all.at(-1)?.final ?? false
     states.push({
@@ -274,37 +343,45 @@ export async function foldRun<T extends Folded = AttemptRecord>(
   return { dir, manifest, requests, states, issues }
 }
 
-async function readPart(dir: string, file: string, part: Extent): Promise<Buffer> {
+async function readPart(dir: string, name: PartName, part: Extent): Promise<Buffer> {
   const [offset, bytes, checksum] = part
-  const handle = await open(join(dir, file), 'r')
+  const path = join(dir, partFiles[name])
+  const changed = new QuintainError(
+    'run_corrupt',
+    `${path}: the ${bytes} bytes at ${offset} are not what was written there.`,
+    { facts: { file: partFiles[name], offset, bytes } },
+  )
   try {
-    const buffer = Buffer.allocUnsafe(bytes)
-    const { bytesRead } = await handle.read(buffer, 0, bytes, offset)
-    if (bytesRead !== bytes || crc32(buffer) !== checksum) {
-      throw new QuintainError(
-        'run_corrupt',
-        `${join(dir, file)}: the ${bytes} bytes at ${offset} are not what was written there.`,
-        { facts: { file, offset, bytes } },
-      )
+    const handle = await open(path, 'r')
+    try {
+      // Before memory is set aside for what may be no length at all.
+      if (!isWithin(part, (await handle.stat()).size)) throw changed
+      const buffer = Buffer.allocUnsafe(bytes)
+      const { bytesRead } = await handle.read(buffer, 0, bytes, offset)
+      if (bytesRead !== bytes || crc32(buffer) !== checksum) throw changed
+      return buffer
+    } finally {
+      await handle.close()
     }
-    return buffer
-  } finally {
-    await handle.close()
+  } catch (error) {
+    throw isAbsent(error) ? changed : readError(error, path)
   }
+}
+
+/** A part that is one line of JSON. */
+async function readRecord(dir: string, name: PartName, part: Extent): Promise<unknown> {
+  const record: unknown = JSON.parse((await readPart(dir, name, part)).toString())
+  checkVersion(record, partFiles[name])
+  return record
 }
 
 /** True when every part of an attempt is on disk with its checksum. */
 export async function partsIntact(dir: string, attempt: AttemptRecord): Promise<boolean> {
-  const files = {
-    trajectory: runFiles.trajectories,
-    verdict: runFiles.verdicts,
-    private: runFiles.private,
-    tokens: runFiles.tokens,
-  } as const
-  for (const [name, part] of Object.entries(attempt.parts) as [keyof typeof files, Extent | undefined][]) {
+  for (const name of partNames) {
+    const part = attempt.parts[name]
     if (part === undefined) continue
     try {
-      await readPart(dir, files[name], part)
+      await readPart(dir, name, part)
     } catch {
       return false
     }
@@ -312,31 +389,30 @@ export async function partsIntact(dir: string, attempt: AttemptRecord): Promise<
   return true
 }
 
-/** The trajectory of an attempt. Throws `run_corrupt` when the bytes on disk are not those that were written. */
+/**
+ * The trajectory of an attempt. Throws `run_corrupt` when the bytes on disk are not those that were written,
+ * `run_too_new` and `journal_io`; so do its sisters below.
+ */
 export async function readTrajectory(dir: string, attempt: AttemptRecord): Promise<TrajectoryRecord> {
-  const bytes = await readPart(dir, runFiles.trajectories, attempt.parts.trajectory)
-  return JSON.parse(bytes.toString()) as TrajectoryRecord
+  return (await readRecord(dir, 'trajectory', attempt.parts.trajectory)) as TrajectoryRecord
 }
 
 /** The verdict that was recorded with an attempt, with its components; undefined for one that was not graded. */
 export async function readVerdict(dir: string, attempt: AttemptRecord): Promise<VerdictRecord | undefined> {
-  if (attempt.parts.verdict === undefined) return undefined
-  return JSON.parse(
-    (await readPart(dir, runFiles.verdicts, attempt.parts.verdict)).toString(),
-  ) as VerdictRecord
+  const { verdict } = attempt.parts
+  return verdict && ((await readRecord(dir, 'verdict', verdict)) as VerdictRecord)
 }
 
 /** The private record of an attempt: secret, final state, evidence. Never publish what this returns. */
 export async function readPrivate(dir: string, attempt: AttemptRecord): Promise<PrivateRecord | undefined> {
-  if (attempt.parts.private === undefined) return undefined
-  return JSON.parse(
-    (await readPart(dir, runFiles.private, attempt.parts.private)).toString(),
-  ) as PrivateRecord
+  const { private: hidden } = attempt.parts
+  return hidden && ((await readRecord(dir, 'private', hidden)) as PrivateRecord)
 }
 
 /** The token arrays of an attempt, as one chunk that the calls of its trajectory point into. */
 export async function readTokens(dir: string, attempt: AttemptRecord): Promise<Buffer | undefined> {
-  return attempt.parts.tokens === undefined ? undefined : readPart(dir, runFiles.tokens, attempt.parts.tokens)
+  const { tokens } = attempt.parts
+  return tokens && readPart(dir, 'tokens', tokens)
 }
 
 /** The runs under a folder, newest first. Folders that are not runs are left out; unreadable runs are told in `problem`. */

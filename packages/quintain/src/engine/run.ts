@@ -3,12 +3,14 @@ import { mkdir, mkdtemp } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import {
+  type AttemptRecord,
   contractOf,
   createRng,
   didYouMean,
   type Environment,
   type ErasedDefinition,
-  type foldRun,
+  type Folded,
+  foldRun,
   type Harness,
   Journal,
   type Limits,
@@ -125,7 +127,9 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     const journal = await Journal.create(dir, manifest)
     try {
       await opened.log.to(join(dir, 'private', 'worker.log'))
-      const orders = await appendPlan(journal, opened.tasks, request, new Map(), 0)
+      const places = new Places([])
+      await appendPlan(journal, opened.tasks, request, new Map(), places)
+      const orders = places.end
       const stop = await schedule({
         ...controlOf(options, opened, orders),
         journal,
@@ -191,11 +195,12 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
   const dir = resolve(options.cwd ?? '.', options.dir)
   const manifest = await readManifest(dir)
   const runOptions = runOptionsOf(manifest, options, dir)
-  const { journal, fold } = await Journal.open(dir, (attempt) => ({
+  const digest = (attempt: AttemptRecord): Folded => ({
     verdict: attempt.verdict && { ...attempt.verdict, rewards: {}, metrics: {} },
     fault: attempt.fault,
     outcome: attempt.outcome,
-  }))
+  })
+  const { journal, fold } = await Journal.open(dir, digest)
   let opened: Opened | undefined
   try {
     const requests = fold.requests.length > 0 ? fold.requests : [manifest.request]
@@ -211,29 +216,26 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
     await opened.log.to(join(dir, 'private', 'worker.log'))
 
     const known = new Map(fold.states.map(({ order }) => [order.id, order]))
-    let orders = fold.states.reduce((end, { order }) => Math.max(end, order.seq + 1), 0)
+    const places = new Places(fold.states.map(({ order }) => order.seq))
     const wanted = more === undefined ? requests : [...requests, more]
     for (const [place, request] of wanted.entries()) {
       const tasks = selectForRequest(opened.tasks, request)
-      orders = await appendPlan(
-        journal,
-        tasks,
-        request,
-        known,
-        orders,
-        place >= fold.requests.length,
-        manifest.seed,
-      )
+      await appendPlan(journal, tasks, request, known, places, place >= fold.requests.length)
     }
+    const orders = places.end
+    // Attempts of orders that were lost from the plan count again once their orders are back in it.
+    const orphans = fold.issues.some(({ what }) => what === 'orphan')
+    const { states } = orphans ? await foldRun(dir, digest) : fold
+    for (const { file, what, detail } of fold.issues) opened.log.write(`${file}: ${what}: ${detail}\n`)
     const standing = new Standing(orders)
     const retryFaults = options.retryFaults ?? true
-    for (const { order, status, tries } of fold.states) {
+    for (const { order, status, tries, chosen } of states) {
       const done = status === 'scored' || status === 'unscored' || (status === 'faulted' && !retryFaults)
-      if (done || statusIsGroupPending(fold.states[order.seq])) standing.finish(order.seq)
+      if (done || isGroupPending(chosen)) standing.finish(order.seq)
       else standing.setTries(order.seq, tries)
     }
     const before = (counter: ProgressCounter) => {
-      for (const { order, status, chosen } of fold.states) {
+      for (const { order, status, chosen } of states) {
         if (!standing.finished(order.seq)) continue
         if (status === 'scored' || status === 'unscored' || status === 'faulted') {
           counter.before(status, chosen?.verdict?.reward ?? null, chosen?.verdict?.success ?? null)
@@ -256,9 +258,28 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
   }
 }
 
-type Standings = Awaited<ReturnType<typeof foldRun>>['states'][number]
-function statusIsGroupPending(state: Pick<Standings, 'chosen'> | undefined): boolean {
-  return state?.chosen?.verdict?.pending === 'group' && state.chosen.fault === null
+function isGroupPending(chosen: Folded | undefined): boolean {
+  return chosen?.verdict?.pending === 'group' && chosen.fault === null
+}
+
+/**
+ * Places in the plan, for orders that have none: first those whose order can no longer be read, then those behind the
+ * last. A plan made again comes in the same sequence, so that a lost order gets its old place back, and its attempts.
+ */
+class Places {
+  /** Places in use, and holes: one behind the last of them. */
+  end: number
+  private readonly holes: number[] = []
+
+  constructor(taken: readonly number[]) {
+    this.end = taken.reduce((end, seq) => Math.max(end, seq + 1), 0)
+    const used = new Set(taken)
+    for (let seq = 0; used.size < this.end && seq < this.end; seq++) if (!used.has(seq)) this.holes.push(seq)
+  }
+
+  next(): number {
+    return this.holes.shift() ?? this.end++
+  }
 }
 
 /** Loads the environment, checks who plays, and lists the tasks. */
@@ -503,17 +524,16 @@ function extendedRequest(last: RequestRecord, options: ResumeOptions): RequestRe
 /** Orders are appended in pages of this many. */
 const pageOfOrders = 1_000
 
-/** Appends what a request asks for and is not ordered yet; gives the number of orders then. */
+/** Appends what a request asks for and is not ordered yet. */
 async function appendPlan(
   journal: Journal,
   tasks: readonly TaskSummary[],
   request: RequestRecord,
   known: Map<string, OrderRecord>,
-  from: number,
+  places: Places,
   newRequest = true,
-  seed: string = journal.manifest.seed,
-): Promise<number> {
-  let seq = from
+): Promise<void> {
+  const { seed } = journal.manifest
   let page: (OrderRecord | RequestRecord)[] = newRequest ? [request] : []
   for (const task of tasks) {
     for (let repeat = 0; repeat < request.repeats; repeat++) {
@@ -523,7 +543,7 @@ async function appendPlan(
         schema: 'quintain.order',
         v: 1,
         id,
-        seq: seq++,
+        seq: places.next(),
         task: task.id,
         index: task.index,
         split: task.split,
@@ -542,7 +562,6 @@ async function appendPlan(
     }
   }
   if (page.length > 0) await journal.appendOrders(page)
-  return seq
 }
 
 function seatsOf(

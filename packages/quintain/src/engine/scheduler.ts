@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import {
   type AttemptRecord,
   type Fault,
@@ -6,12 +5,11 @@ import {
   type Journal,
   linePart,
   type OrderRecord,
+  planOf,
   QuintainError,
   readPrivate,
   readTrajectory,
   readVerdict,
-  recordsOf,
-  runFiles,
 } from '../core/index.ts'
 import type { AttemptOutput } from './attempt.ts'
 import type { Executor } from './executor.ts'
@@ -377,9 +375,8 @@ async function memberOf(dir: string, order: OrderRecord, attempt: AttemptRecord)
 
 /** The orders of a plan that are not finished, read as they are needed. */
 async function* plannedOrders(dir: string, standing: Standing): AsyncGenerator<OrderRecord, void, undefined> {
-  for await (const { value } of recordsOf(join(dir, runFiles.orders))) {
-    const order = value as OrderRecord
-    if (order?.schema !== 'quintain.order' || !standing.meet(order.seq)) continue
+  for await (const order of planOf(dir)) {
+    if (order.schema !== 'quintain.order' || !standing.meet(order.seq)) continue
     if (!standing.finished(order.seq)) yield order
   }
 }
