@@ -90,8 +90,7 @@ async function limit({ events, limit: initial }: Input) {
   const permits = await Promise.all(Array.from({ length: start }, () => limiter.acquire()))
   for (const event of list) {
     permits.shift()?.release(areStatuses ? { status: event } : { status: 200, latencyMs: event })
-    permits.push(await limiter.acquire())
-    if (permits.length > limiter.limit) permits.pop()?.release({ status: 404 })
+    while (limiter.inFlight < limiter.limit) permits.push(await limiter.acquire())
   }
   return { limit: limiter.limit }
 }

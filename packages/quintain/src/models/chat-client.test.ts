@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Message } from '../core/message.ts'
 import { type Model, ModelFault, type ModelRequest } from '../core/model.ts'
@@ -323,6 +324,18 @@ describe('a stream', () => {
     expect((await model.generate(request, { signal })).message.content).toBe('ok')
   })
 
+  test('that does not call itself one is read all the same', async () => {
+    const body = `${fakeChunks('hello')
+      .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+      .join('')}data: [DONE]\n\n`
+    const headers = { 'content-type': 'text/plain' }
+    const { model } = await setUp(
+      { script: [{ kind: 'status', status: 200, headers, body }] },
+      { stream: true },
+    )
+    expect((await model.generate(request, { signal })).message.content).toBe('hello')
+  })
+
   test('carries tool calls, reasoning and comments of gateways', async () => {
     const { model } = await setUp(
       {
@@ -608,6 +621,56 @@ describe('retries', () => {
     expect(reply.message.content).toBe('ok')
     expect(reply.retries).toMatchObject([{ code: 'stream_incomplete' }])
   })
+})
+
+test('whatever JSON a server answers, the client gives a reply or a fault', async () => {
+  let body: unknown
+  const { model } = await setUp({ script: () => ({ kind: 'ok', body }), record: false })
+  const odd = fc.oneof(fc.constant(null), fc.integer(), fc.string(), fc.array(fc.jsonValue()), fc.object())
+  const shape = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+    fc.record(
+      Object.fromEntries(
+        Object.entries(fields).map(([key, value]) => [key, fc.oneof({ weight: 3, arbitrary: value }, odd)]),
+      ),
+      { requiredKeys: [] },
+    )
+  const call = shape({
+    id: fc.string(),
+    name: fc.string(),
+    function: shape({ name: fc.string(), arguments: fc.string() }),
+  })
+  const message = shape({
+    content: fc.string(),
+    reasoning: fc.string(),
+    tool_calls: fc.array(call),
+    refusal: fc.string(),
+  })
+  const token = shape({ logprob: fc.double(), token: fc.string() })
+  const choice = shape({
+    message,
+    finish_reason: fc.constantFrom('stop', 'length', 'tool_calls'),
+    logprobs: shape({ content: fc.array(token) }),
+    token_ids: fc.array(fc.integer()),
+  })
+  const reply = shape({
+    id: fc.string(),
+    choices: fc.array(choice, { maxLength: 2 }),
+    usage: shape({
+      prompt_tokens: fc.integer(),
+      prompt_tokens_details: odd,
+      completion_tokens: fc.integer(),
+    }),
+    prompt_token_ids: fc.array(fc.integer()),
+  })
+  await fc.assert(
+    fc.asyncProperty(reply, async (value) => {
+      body = JSON.parse(JSON.stringify(value))
+      const came = await model.generate(request, { signal }).catch((thrown: unknown) => thrown)
+      if (came instanceof Error) expect(came).toBeInstanceOf(ModelFault)
+      else expect(came).toMatchObject({ message: { role: 'assistant', content: expect.any(String) } })
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('a limiter shared by models bounds what is in flight, and its queue counts as waiting', async () => {

@@ -144,12 +144,19 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#headers = headers
     const type = headers['content-type']
     if (status === 200 && typeof type === 'string' && type.includes('text/event-stream')) {
-      const assembly = createStreamAssembly()
-      this.#assembly = assembly
-      this.#events = createEventReader(({ data, event }) => {
-        assembly.push(data, event)
-      })
+      this.#readEvents()
     }
+  }
+
+  #readEvents(limit?: number): void {
+    const assembly = createStreamAssembly()
+    this.#assembly = assembly
+    this.#events = createEventReader(
+      ({ data, event }) => {
+        assembly.push(data, event)
+      },
+      limit === undefined ? {} : { limit },
+    )
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -189,18 +196,22 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#settled) return
     this.#release()
     this.#events?.end()
+    const { length } = this.#chunks
+    const text =
+      length === 0 ? '' : length === 1 ? this.#chunks[0]!.toString() : Buffer.concat(this.#chunks).toString()
+    // Some servers stream without saying so in the content type.
+    if (this.#assembly === undefined && this.#status === 200 && /^\s*(?:data|event)?:/.test(text)) {
+      this.#readEvents(text.length)
+      // The text is bounded already, so its lines need no bound of their own.
+      this.#events?.push(text)
+      this.#events?.end()
+    }
     const stream = this.#assembly?.end()
     const now = performance.now()
-    const { length } = this.#chunks
     this.#resolve({
       status: this.#status,
       headers: this.#headers,
-      text:
-        length === 0
-          ? ''
-          : length === 1
-            ? this.#chunks[0]!.toString()
-            : Buffer.concat(this.#chunks).toString(),
+      text,
       ...(stream === undefined ? {} : { stream }),
       warnings: this.#assembly?.warnings ?? 0,
       queuedMs: this.#startedAt - this.#askedAt,

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What the fake model does with one request. Plain data, so that it can be handed to another process. */
@@ -258,9 +259,8 @@ export async function refusingUrl(): Promise<string> {
 export async function forkFakeModel(
   options: Omit<FakeModelOptions, 'script' | 'record'> & { script?: readonly FakeBehaviour[] } = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const child = fork(fileURLToPath(new URL('./fake-server-main.ts', import.meta.url)), [
-    JSON.stringify(options),
-  ])
+  const main = new URL(`./fake-server-main${extname(import.meta.url)}`, import.meta.url)
+  const child = fork(fileURLToPath(main), [JSON.stringify(options)])
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const url = await new Promise<string>((resolve, reject) => {
     child.once('message', (message) => resolve(String(message)))

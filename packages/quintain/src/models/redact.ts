@@ -18,6 +18,6 @@ export function createRedactor(secrets: readonly (string | undefined)[]): (text:
     for (const spelling of longestFirst) result = result.replaceAll(spelling, '***')
     return result
       .replace(/\b(Bearer\s+)[\w.~+/=*-]{6,}/gi, '$1***')
-      .replace(/\b(?:sk|pk|rk|key)-[\w*-]{8,}/g, '***')
+      .replace(/\b(?:sk|pk|rk)-[\w*-]{8,}/g, '***')
   }
 }
