@@ -48,9 +48,8 @@ export function extractJson(
 
   const { candidates, openEnd } = findObjects(source, parsing)
   const fences = findFences(source)
-  const chosen = candidates.findLast(
-    (candidate) => hasKey(candidate.value, options.key) && !isQuoted(source, candidate, candidates, fences),
-  )
+  const quoted = findQuoted(source, candidates, fences)
+  const chosen = candidates.findLast(({ value }, index) => !quoted[index] && hasKey(value, options.key))
   if (chosen?.duplicate) return duplicateKey()
   if (chosen !== undefined) return { value: chosen.value, repaired: mode === 'repair' }
   for (const fence of fences.toReversed()) {
@@ -145,33 +144,53 @@ function findFences(text: string): Fence[] {
   return fences
 }
 
-/** Whether an object stands in text that somebody else said. */
-function isQuoted(
-  text: string,
-  candidate: Candidate,
-  candidates: readonly Candidate[],
-  fences: readonly Fence[],
-): boolean {
-  const { start, end } = candidate
-  if (fences.some((fence) => !fence.json && fence.start <= start && end <= fence.end)) return true
-  const lineStart = text.lastIndexOf('\n', start - 1) + 1
-  const lineBreak = text.indexOf('\n', end)
-  const lineEnd = lineBreak === -1 ? text.length : lineBreak
-  let before = ''
-  let after = ''
-  let from = lineStart
-  // Quotation marks inside other objects are theirs.
-  for (const other of candidates) {
-    if (other.end <= lineStart || other.start >= lineEnd) continue
-    const gap = text.slice(from, Math.max(from, other.start))
-    if (other.start <= start) before += gap
-    else after += gap
-    from = Math.max(from, other.end)
+/** Which objects stand in text that somebody else said: between quotation marks of a line, in a block quote, in other code. */
+function findQuoted(text: string, candidates: readonly Candidate[], fences: readonly Fence[]): boolean[] {
+  const quoted = new Array<boolean>(candidates.length).fill(false)
+  let line: { candidate: number; straight: number; open: boolean; closed: number }[] = []
+  let straight = 0
+  let depth = 0
+  let closed = 0
+  let first = ''
+
+  function endLine(): void {
+    for (const entry of line) {
+      const between = entry.straight % 2 === 1 && straight > entry.straight
+      if (between || first === '>' || (entry.open && closed > entry.closed)) quoted[entry.candidate] = true
+    }
+    line = []
+    straight = 0
+    depth = 0
+    closed = 0
+    first = ''
   }
-  after += text.slice(from, lineEnd)
-  if (/^\s*>/.test(before)) return true
-  const straight = before.split('"').length % 2 === 0 && after.includes('"')
-  return straight || (before.lastIndexOf('\u201c') > before.lastIndexOf('\u201d') && after.includes('\u201d'))
+
+  let at = 0
+  let fence = 0
+  for (let next = 0; next <= candidates.length; next++) {
+    const candidate = candidates[next]
+    // Marks and line breaks inside an object are its own.
+    for (const end = candidate?.start ?? text.length; at < end; at++) {
+      const character = text[at]!
+      if (character === '\n') endLine()
+      else if (character === '"') straight++
+      else if (character === '\u201c') depth++
+      else if (character === '\u201d') {
+        depth = Math.max(0, depth - 1)
+        closed++
+      }
+      if (first === '' && character.trim() !== '') first = character
+    }
+    if (candidate === undefined) break
+    if (first === '') first = '{'
+    line.push({ candidate: next, straight, open: depth > 0, closed })
+    at = candidate.end
+    while (fence < fences.length && fences[fence]!.end < candidate.end) fence++
+    const around = fences[fence]
+    if (around !== undefined && !around.json && around.start <= candidate.start) quoted[next] = true
+  }
+  endLine()
+  return quoted
 }
 
 /**
