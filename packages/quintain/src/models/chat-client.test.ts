@@ -514,23 +514,27 @@ describe('a fault', () => {
 })
 
 describe('deadlines', () => {
-  const deadlines = { firstByteMs: 60, idleMs: 60, totalMs: 5000 }
+  // The one that is meant is short; the others are far away, so that a busy machine does not meet them.
+  const far = { firstByteMs: 30_000, idleMs: 30_000, totalMs: 30_000 }
 
-  test.each<[string, FakeBehaviour, Partial<typeof deadlines>, string]>([
-    ['before the headers', { kind: 'hang' }, {}, 'timeout_first_byte'],
-    ['inside the body', { kind: 'hang_body' }, {}, 'timeout_idle'],
-    ['between chunks', { kind: 'stream', gapMs: 400 }, {}, 'timeout_idle'],
-    ['of a slow drip', { kind: 'drip', pieces: 100, gapMs: 15 }, { totalMs: 150 }, 'timeout_total'],
-  ])('a hang %s is noticed, and the request is taken back', async (_name, behaviour, changed, code) => {
-    const { fake, model } = await setUp({ script: [behaviour] }, { deadlines: { ...deadlines, ...changed } })
+  test.each<[string, FakeBehaviour, Partial<typeof far>, string]>([
+    ['before the headers', { kind: 'hang' }, { firstByteMs: 60 }, 'timeout_first_byte'],
+    ['inside the body', { kind: 'hang_body' }, { idleMs: 60 }, 'timeout_idle'],
+    ['between chunks', { kind: 'stream', gapMs: 20_000 }, { idleMs: 60 }, 'timeout_idle'],
+    ['of a slow drip', { kind: 'drip', pieces: 100, gapMs: 15 }, { totalMs: 200 }, 'timeout_total'],
+  ])('a hang %s is noticed, and the request is taken back', async (_name, behaviour, near, code) => {
+    const { fake, model } = await setUp({ script: [behaviour] }, { deadlines: { ...far, ...near } })
     const thrown = await faultOf(model.generate(request, { signal }))
     expect(thrown.fault).toMatchObject({ code, retryable: true })
     expect(thrown.retries).toHaveLength(1)
     await expect.poll(() => fake.requests[0]!.aborted).toBe(true)
   })
 
-  test('a slow reply within them is a reply', async () => {
-    const { model } = await setUp({ script: [{ kind: 'drip', pieces: 12, gapMs: 10 }] }, { deadlines })
+  test('a reply that takes longer than the idle deadline, but never pauses for as long, is a reply', async () => {
+    const { model } = await setUp(
+      { script: [{ kind: 'drip', pieces: 40, gapMs: 40 }] },
+      { deadlines: { ...far, idleMs: 1000 } },
+    )
     expect((await model.generate(request, { signal })).message.content).toBe('ok')
   })
 })
