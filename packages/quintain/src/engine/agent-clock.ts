@@ -1,3 +1,5 @@
+import { longTimer } from './long-timer.ts'
+
 /**
  * The agent's own time. It runs while the agent, its model or its tools work, and stands still while the environment
  * or another seat has the turn, and while a model call queues or backs off.
@@ -6,7 +8,8 @@ export class AgentClock {
   private used = 0
   private since = 0
   private running = false
-  private timer: NodeJS.Timeout | undefined
+  private over = false
+  private stopTimer: (() => void) | undefined
   private readonly budgetMs: number | undefined
   private readonly expire: () => void
 
@@ -17,11 +20,11 @@ export class AgentClock {
   }
 
   resume(): void {
-    if (this.running) return
+    if (this.running || this.over) return
     this.running = true
     this.since = performance.now()
     if (this.budgetMs !== undefined) {
-      this.timer = setTimeout(this.expire, Math.max(0, this.budgetMs - this.used))
+      this.stopTimer = longTimer(this.budgetMs - this.used, this.expire)
     }
   }
 
@@ -29,7 +32,13 @@ export class AgentClock {
     if (!this.running) return
     this.running = false
     this.used += performance.now() - this.since
-    clearTimeout(this.timer)
+    this.stopTimer?.()
+  }
+
+  /** Stops for good: what an agent still does after its part is nobody's time. */
+  stop(): void {
+    this.pause()
+    this.over = true
   }
 
   /** Gives back time that turned out to be waiting. */

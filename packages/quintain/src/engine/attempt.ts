@@ -29,10 +29,11 @@ import {
 import { AgentClock } from './agent-clock.ts'
 import { Episode, type EpisodeEnd, type SeatPlayer } from './episode.ts'
 import { type Grading, grade } from './grade.ts'
+import { notPlainIn, plainCopy } from './plain.ts'
 import { Recorder } from './recorder.ts'
-import { redactor } from './redact.ts'
+import { hideKeys, redactedMessage, redactor } from './redact.ts'
 import { SeatModel, SeatStop } from './seat.ts'
-import { type Activity, StepFailure, type StepOptions, step } from './step.ts'
+import { type Activity, StepAbandoned, StepFailure, type StepOptions, step, worldFault } from './step.ts'
 import { fullDigest } from './taskset.ts'
 import { transcriptOf } from './transcript.ts'
 
@@ -40,7 +41,10 @@ import { transcriptOf } from './transcript.ts'
 export interface SeatAssignment {
   /** For the records, such as `script:oracle`. */
   policy: string
-  harness: Harness
+  /** The program for what the seat is offered. */
+  harness(offer: { tools: boolean }): Harness
+  /** The harness is the agent's own program and not one of ours: when it throws, the agent failed. */
+  ownProgram: boolean
   sampling: Sampling
   createModel(context: { task: Task; publicTask: PublicTask; seat: Seat; order: OrderRecord }): Model
 }
@@ -90,15 +94,19 @@ class Attempt {
   private readonly errors: { stage: string; text: string }[] = []
   private readonly flags: Record<string, number> = {}
   private readonly clock: AgentClock
+  /** Aborted by the fence: the agent's part is over, however it came to that. */
+  private readonly over = new AbortController()
   private readonly wallExpired: Promise<EpisodeEnd>
   private episode: Episode | undefined
   private state: string | undefined
   private snapshot: unknown
+  private trajectory: Part | undefined
   private gradeMs = 0
 
   constructor(input: AttemptInput) {
     this.input = input
-    this.redact = redactor(input.task.secret)
+    const withoutSecret = redactor(input.task.secret)
+    this.redact = (text) => hideKeys(withoutSecret(text))
     let expire = () => {}
     this.wallExpired = new Promise((resolve) => {
       expire = () => resolve({ outcome: 'wall_limit', seat: 'agent' })
@@ -115,6 +123,8 @@ class Attempt {
       const end = await this.playAndFinish()
       outcome = end.outcome
       stop = end.stop
+      // Before graders run: what they do to the messages they are shown changes no record.
+      this.trajectory = this.trajectoryPart()
       if (end.outcome !== 'cancelled') {
         const gradingStarted = performance.now()
         grading = await this.gradeWithRetry(end.outcome, stop).finally(() => {
@@ -122,6 +132,9 @@ class Attempt {
         })
       }
     } catch (thrown) {
+      if (thrown instanceof StepAbandoned && this.input.controller.signal.aborted) {
+        return this.output('cancelled', undefined, undefined, null)
+      }
       fault = this.faultOf(thrown)
       // How the agent ended is a fact of its own: it stays when only the grader failed.
       if (fault.owner !== 'grader') outcome = null
@@ -131,20 +144,12 @@ class Attempt {
 
   /** From the opening of the world to its final state. The world is closed on every path. */
   private async playAndFinish(): Promise<{ outcome: Outcome; stop?: string }> {
-    const { definition, task, options } = this.input
+    const { definition } = this.input
     const worldOver = new AbortController()
     let world: World<unknown> | undefined
     try {
       if (definition.world !== undefined) {
-        const rng = createRng(`${this.input.runSeed}/world/${fullDigest(task)}`)
-        world = await this.step('open', 'world()', () =>
-          definition.world!(task, {
-            options: options as never,
-            rng,
-            clock: virtualClock(),
-            signal: worldOver.signal,
-          }),
-        )
+        world = await this.openWorld(worldOver.signal)
         if (typeof (world as World<unknown> | undefined)?.finish !== 'function') {
           throw worldFault('open', 'bad_world', 'world() gave nothing with a finish() method')
         }
@@ -162,21 +167,52 @@ class Attempt {
     }
   }
 
+  private async openWorld(signal: AbortSignal): Promise<World<unknown>> {
+    const { definition, task, options, controller, runSeed } = this.input
+    const rng = createRng(`${runSeed}/world/${fullDigest(task)}`)
+    let made: unknown
+    try {
+      return await this.step(
+        'open',
+        'world()',
+        () => {
+          // A copy of its own: a world may use its task's data as its state.
+          const opened = definition.world!(plainCopy(task), {
+            options: options as never,
+            rng,
+            clock: virtualClock(),
+            signal,
+          })
+          made = opened
+          return opened
+        },
+        controller.signal,
+      )
+    } catch (thrown) {
+      // A world that comes too late is closed all the same.
+      Promise.resolve(made as World<unknown>)
+        .then((late) => late?.close?.())
+        .catch(() => {})
+      throw thrown
+    }
+  }
+
   private async play(
     world: World<unknown> | undefined,
   ): Promise<EpisodeEnd | { outcome: 'cancelled'; stop?: string }> {
     const { definition, task, order, options, limits, controller, seats } = this.input
-    const { signal } = controller
+    const { signal } = this.over
     const { secret: _, ...publicTask } = task
     for (const [seat, assignment] of Object.entries(seats)) {
       this.players[seat] = {
-        harness: assignment.harness,
+        harnessFor: (offer) => assignment.harness(offer),
         model: new SeatModel({
           seat,
           model: assignment.createModel({ task, publicTask, seat, order }),
           recorder: this.recorder,
           limits,
           sampling: assignment.sampling,
+          redact: this.redact,
           clock: seat === 'agent' ? this.clock : undefined,
           signal,
           startedAt: this.startedAt,
@@ -196,18 +232,25 @@ class Attempt {
       clock: this.clock,
       rng: createRng(`${this.input.runSeed}/agent/${order.seed}`),
       signal,
+      redact: this.redact,
       step: (stage, what, run) => this.step(stage, what, run, signal),
     })
     let onAbort = () => {}
     const cancelled = new Promise<{ outcome: 'cancelled' }>((resolve) => {
       onAbort = () => resolve({ outcome: 'cancelled' })
-      signal.addEventListener('abort', onAbort)
-      if (signal.aborted) onAbort()
+      controller.signal.addEventListener('abort', onAbort)
+      if (controller.signal.aborted) onAbort()
     })
     try {
-      return await Promise.race([this.endOfPlay(this.episode), this.wallExpired, cancelled])
+      const end = await Promise.race([cancelled, this.endOfPlay(this.episode), this.wallExpired])
+      if (end.outcome === 'cancelled') return end
+      // A model that gave no answer makes the attempt a fault, however the agent ended.
+      for (const { model } of Object.values(this.players)) {
+        if (model.unrecovered !== undefined) throw new SeatStop({ fault: model.unrecovered })
+      }
+      return end
     } finally {
-      signal.removeEventListener('abort', onAbort)
+      controller.signal.removeEventListener('abort', onAbort)
     }
   }
 
@@ -217,9 +260,13 @@ class Attempt {
       return await episode.play()
     } catch (thrown) {
       if (thrown instanceof StepFailure || thrown instanceof SeatStop) throw thrown
-      if (this.players['agent']?.harness.name.endsWith('@function')) {
+      // An agent that turns the end it was told of into an error of its own has still reached that end.
+      const stopped = this.players['agent']?.model.stopped
+      if (stopped?.outcome !== undefined) return { outcome: stopped.outcome, seat: 'agent' }
+      if (stopped?.fault !== undefined) throw stopped
+      if (this.input.seats['agent']?.ownProgram === true) {
         this.errors.push({ stage: 'agent', text: textOfError(thrown) })
-        return { outcome: 'agent_error', stop: this.redact(messageOf(thrown, 200)), seat: 'agent' }
+        return { outcome: 'agent_error', stop: redactedMessage(this.redact, thrown, 200), seat: 'agent' }
       }
       throw thrown
     }
@@ -227,10 +274,10 @@ class Attempt {
 
   /** After this nothing of the agent reaches the world, a tool or a model. */
   private fence(): void {
-    this.clock.pause()
-    this.episode?.fence()
-    if (!this.input.controller.signal.aborted) this.input.controller.abort()
+    this.clock.stop()
     for (const player of Object.values(this.players)) player.model.stopped ??= new SeatStop({})
+    this.over.abort()
+    this.episode?.fence()
   }
 
   private async settle(world: World<unknown>): Promise<void> {
@@ -238,15 +285,15 @@ class Attempt {
       this.snapshot = await this.step('snapshot', 'world.snapshot()', () => world.snapshot!())
     }
     const state = await this.step('finish', 'world.finish()', () => world.finish())
+    const refuse = (problem: string) =>
+      worldFault('finish', 'state_not_plain', `world.finish() gave ${problem}; give plain data`)
     try {
       this.state = JSON.stringify(state ?? null)
     } catch (thrown) {
-      throw worldFault(
-        'finish',
-        'state_not_plain',
-        `world.finish() gave something that JSON cannot hold (${this.redact(messageOf(thrown))}); give plain data`,
-      )
+      throw refuse(`something that JSON cannot hold (${redactedMessage(this.redact, thrown)})`)
     }
+    const odd = notPlainIn(state, 'state')
+    if (odd !== undefined) throw refuse(odd)
   }
 
   private async close(world: World<unknown>): Promise<void> {
@@ -260,9 +307,9 @@ class Attempt {
 
   private async gradeWithRetry(outcome: Outcome, stop: string | undefined): Promise<Grading> {
     const { definition, task, options, limits, order, activity } = this.input
-    // Graders get the state as the records hold it, so that grading again from the records is the same grading.
-    const state: unknown = JSON.parse(this.state!)
     for (let tries = 1; ; tries++) {
+      // Graders get the state as the records hold it, so that grading again from the records is the same grading.
+      const state: unknown = JSON.parse(this.state!)
       try {
         return await grade({
           definition,
@@ -329,7 +376,7 @@ class Attempt {
       owner: 'platform',
       stage: 'attempt',
       code: 'harness_threw',
-      message: `the harness threw: ${this.redact(messageOf(thrown, 300))}`,
+      message: `the harness threw: ${redactedMessage(this.redact, thrown)}`,
       retryable: false,
     }
   }
@@ -340,7 +387,7 @@ class Attempt {
     grading: Grading | undefined,
     fault: Fault | null,
   ): AttemptOutput {
-    const { order, task, seats, rubric } = this.input
+    const { order, task, rubric } = this.input
     const agent = this.players['agent']?.model
     const others = Object.entries(this.players).filter(([seat]) => seat !== 'agent')
     const ids = { attempt: this.id, order: order.id }
@@ -389,20 +436,7 @@ class Attempt {
       attempt.counts.toolErrors = this.episode.toolErrors
     }
 
-    const trajectory = linePart({
-      schema: 'quintain.trajectory',
-      v: 1,
-      ...ids,
-      task: order.task,
-      seats: Object.fromEntries(
-        Object.entries(seats).map(([seat, { policy, harness }]) => {
-          const tools = this.episode?.offered[seat]
-          return [seat, { policy, harness: harness.name, ...(tools?.length ? { tools } : {}) }]
-        }),
-      ),
-      nodes: this.recorder.nodes,
-      calls: this.recorder.calls,
-    })
+    const trajectory = this.trajectory ?? this.trajectoryPart()
     const verdict =
       grading === undefined || fault !== null
         ? undefined
@@ -427,6 +461,26 @@ class Attempt {
     }
   }
 
+  private trajectoryPart(): Part {
+    const { order, seats } = this.input
+    return linePart({
+      schema: 'quintain.trajectory',
+      v: 1,
+      attempt: this.id,
+      order: order.id,
+      task: order.task,
+      seats: Object.fromEntries(
+        Object.entries(seats).map(([seat, { policy }]) => {
+          const tools = this.episode?.offered[seat]
+          const harness = this.players[seat]?.harness?.name ?? 'none'
+          return [seat, { policy, harness, ...(tools?.length ? { tools } : {}) }]
+        }),
+      ),
+      nodes: this.recorder.nodes,
+      calls: this.recorder.calls,
+    })
+  }
+
   private privatePart(
     ids: { attempt: string; order: string },
     task: Task,
@@ -442,7 +496,9 @@ class Attempt {
       ...(task.secret === undefined ? {} : { secret: task.secret }),
       fullTaskDigest: fullDigest(task),
       ...(Object.keys(evidence).length === 0 ? {} : { evidence }),
-      ...(this.errors.length === 0 ? {} : { errors: this.errors }),
+      ...(this.errors.length === 0
+        ? {}
+        : { errors: this.errors.map(({ stage, text }) => ({ stage, text: hideKeys(text) })) }),
     }
     const state = this.state === undefined ? undefined : (JSON.parse(this.state) as unknown)
     try {
@@ -465,6 +521,7 @@ export function faultedAttempt(
   tryNumber: number,
   fault: Fault,
   start = new Date(),
+  privateText?: string,
 ): AttemptOutput {
   const id = randomUUID()
   const end = new Date()
@@ -498,11 +555,19 @@ export function faultedAttempt(
       nodes: [],
       calls: [],
     }),
+    ...(privateText === undefined
+      ? {}
+      : {
+          private: linePart({
+            schema: 'quintain.private',
+            v: 1,
+            attempt: id,
+            order: order.id,
+            task: order.task,
+            errors: [{ stage: fault.stage, text: privateText }],
+          }),
+        }),
   }
-}
-
-function worldFault(stage: string, code: string, message: string): StepFailure {
-  return new StepFailure({ owner: 'world', stage, code, message, retryable: false }, '')
 }
 
 function textOfError(thrown: unknown): string {

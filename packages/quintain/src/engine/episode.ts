@@ -9,21 +9,25 @@ import type {
   Rng,
   Seat,
   Task,
-  Tool,
   ToolBox,
+  ToolCall,
   ToolSpec,
   Turn,
   World,
 } from '../core/index.ts'
-import { runToolCalls } from '../models/index.ts'
+import { runToolCalls, type ToolStep } from '../models/index.ts'
 import type { AgentClock } from './agent-clock.ts'
+import { checkedContent, checkedTools, checkedTurn } from './given.ts'
 import type { Recorder } from './recorder.ts'
+import { redactedMessage } from './redact.ts'
 import { type SeatModel, SeatStop } from './seat.ts'
-import { StepFailure } from './step.ts'
+import { StepAbandoned, StepFailure, worldFault } from './step.ts'
 
 /** A seat ready to play. */
 export interface SeatPlayer {
-  harness: Harness
+  harnessFor(offer: { tools: boolean }): Harness
+  /** The one that was chosen when the seat began. */
+  harness?: Harness
   model: SeatModel
 }
 
@@ -45,6 +49,8 @@ export interface EpisodeOptions {
   clock: AgentClock
   rng: Rng
   signal: AbortSignal
+  /** Makes text free of secrets. */
+  redact(text: string): string
   /** Runs a piece of the world's code under its deadline. */
   step<T>(stage: string, what: string, run: () => T | Promise<T>): T | Promise<T>
 }
@@ -90,7 +96,7 @@ export class Episode {
     return step('open', 'first()', () => first({ task, options: options as never })) as Seat
   }
 
-  private start(seat: Seat, said: Content | undefined): void {
+  private start(seat: Seat, said: Turn | undefined): void {
     this.started.add(seat)
     this.runSeat(seat, said).then(
       (result) => this.finish?.resolve({ ...result, seat }),
@@ -102,38 +108,39 @@ export class Episode {
     )
   }
 
-  private async runSeat(seat: Seat, said: Content | undefined): Promise<HarnessResult> {
+  private async runSeat(seat: Seat, said: Turn | undefined): Promise<HarnessResult> {
     const { world, players, recorder, clock, step } = this.options
     const player = players[seat]
     if (player === undefined) {
-      throw new StepFailure(
-        {
-          owner: 'world',
-          stage: 'reply',
-          code: 'unknown_seat',
-          message: `the world gave the turn to "${seat}", a seat that this environment does not define`,
-          retryable: false,
-        },
-        '',
+      throw worldFault(
+        'reply',
+        'unknown_seat',
+        `the world gave the turn to "${seat}", a seat that this environment does not define`,
       )
     }
-    const messages = await this.opening(seat, said)
+    const messages = await this.opening(seat)
     for (const message of messages) recorder.append(seat, message)
+    if (said !== undefined) {
+      const first: Message = { role: 'user', content: said.content }
+      messages.push(first)
+      recorder.append(seat, first, { reward: said.reward })
+    }
     const tools = await this.toolBox(seat)
+    const endpoints =
+      world?.endpoints === undefined ? {} : await step('open', 'world.endpoints()', () => world.endpoints!())
     const agent = seat === 'agent'
+    const harness = player.harnessFor({ tools: tools.specs.length > 0 })
+    player.harness = harness
     if (agent) clock.resume()
     try {
-      const result = await player.harness.run({
+      const result = await harness.run({
         task: this.options.publicTask,
         seat,
         messages,
         tools,
         model: player.model,
         ...(world?.reply === undefined ? {} : { reply: (content: Content) => this.reply(seat, content) }),
-        endpoints:
-          world?.endpoints === undefined
-            ? {}
-            : await step('open', 'world.endpoints()', () => world.endpoints!()),
+        endpoints,
         limits: this.options.limits,
         signal: this.options.signal,
         rng: this.options.rng.fork(`seat/${seat}`),
@@ -146,8 +153,8 @@ export class Episode {
     }
   }
 
-  /** What a seat reads before its first move: its system message, the task's prompt (the agent's), what the world says. */
-  private async opening(seat: Seat, said: Content | undefined): Promise<Message[]> {
+  /** What a seat reads before anybody moves: its system message, the task's prompt (the agent's), the world's first words. */
+  private async opening(seat: Seat): Promise<Message[]> {
     const { definition, task, options, world, step } = this.options
     const messages: Message[] = []
     const system = await step('open', 'system', () =>
@@ -163,57 +170,87 @@ export class Episode {
       else messages.push(...task.prompt)
     }
     if (world?.open !== undefined) {
-      const first = await step('open', 'world.open()', () => world.open!(seat))
-      if (first !== undefined && first !== '') messages.push({ role: 'user', content: first })
+      const first: unknown = await step('open', 'world.open()', () => world.open!(seat))
+      if (first !== undefined && first !== '') {
+        messages.push({ role: 'user', content: checkedContent(first, 'open', 'world.open()') })
+      }
     }
-    if (said !== undefined) messages.push({ role: 'user', content: said })
     return messages
   }
 
   private async toolBox(seat: Seat): Promise<ToolBox> {
-    const { world, step, recorder } = this.options
-    const offered: readonly Tool[] =
-      world?.tools === undefined ? [] : await step('tools', 'world.tools()', () => world.tools!(seat))
+    const { world, step } = this.options
+    const offered =
+      world?.tools === undefined
+        ? []
+        : checkedTools(await step('tools', 'world.tools()', () => world.tools!(seat)))
     const specs = offered.map((tool) => tool.spec)
     this.offered[seat] = specs
     const byName = new Map(offered.map((tool) => [tool.name, tool]))
+    const execute = (calls: readonly ToolCall[], truncated: boolean) =>
+      runToolCalls({
+        calls,
+        tools: byName,
+        truncated,
+        execute: (tool, input, call) => {
+          this.refuseAfterEnd(seat)
+          return step('tool', `tool "${tool.name}"`, () =>
+            tool.run(input as never, { signal: this.options.signal, callId: call.id }),
+          )
+        },
+      })
     return {
       specs,
-      run: async (calls, { truncated }) => {
-        this.options.signal.throwIfAborted()
-        const result = await runToolCalls({
-          calls,
-          tools: byName,
-          truncated,
-          execute: (tool, input, call) =>
-            step('tool', `tool "${tool.name}"`, () =>
-              tool.run(input as never, { signal: this.options.signal, callId: call.id }),
-            ),
-        })
-        this.options.signal.throwIfAborted()
-        this.toolCalls += result.executed
-        for (const [code, count] of Object.entries(result.errors)) {
-          this.toolErrors[code] = (this.toolErrors[code] ?? 0) + count
-        }
-        for (const flag of result.flags) this.flags[flag] = (this.flags[flag] ?? 0) + 1
-        for (const { message, turn } of result.results)
-          recorder.append(seat, message, { reward: turn?.reward })
-        return {
-          messages: result.messages,
-          executed: result.executed,
-          truncated: result.truncated,
-          ...(result.done === undefined ? {} : { done: result.done }),
-        }
-      },
+      run: (calls, { truncated }) => this.runTools(seat, calls, () => execute(calls, truncated)),
+    }
+  }
+
+  private async runTools(
+    seat: Seat,
+    calls: readonly ToolCall[],
+    execute: () => Promise<ToolStep>,
+  ): ReturnType<ToolBox['run']> {
+    const { recorder } = this.options
+    this.refuseAfterEnd(seat)
+    // An agent that holds the conversation itself has not told of these calls yet.
+    const last = recorder.last(seat)
+    const told = last?.role === 'assistant' && last.toolCalls?.some(({ id }) => id === calls[0]?.id)
+    if (!told) recorder.append(seat, { role: 'assistant', content: '', toolCalls: [...calls] })
+    const result = await this.ofWorld('tool', async () => {
+      const given = await execute()
+      for (const { message, turn } of given.results) {
+        if (turn !== undefined) checkedTurn(turn, 'tool', `tool "${message.name}"`)
+        else checkedContent(message.content, 'tool', `tool "${message.name}"`)
+      }
+      return given
+    })
+    this.options.signal.throwIfAborted()
+    this.toolCalls += result.executed
+    for (const [code, count] of Object.entries(result.errors)) {
+      this.toolErrors[code] = (this.toolErrors[code] ?? 0) + count
+    }
+    for (const flag of result.flags) this.flags[flag] = (this.flags[flag] ?? 0) + 1
+    for (const { message, turn } of result.results) recorder.append(seat, message, { reward: turn?.reward })
+    return {
+      messages: result.messages,
+      executed: result.executed,
+      truncated: result.truncated,
+      ...(result.done === undefined ? {} : { done: result.done }),
     }
   }
 
   /** Hands a message to the world, and the turn to whomever the world names; resolves when it is this seat's move again. */
   private async reply(seat: Seat, content: Content): Promise<Turn> {
     const { world, step, recorder, clock, signal } = this.options
-    signal.throwIfAborted()
+    this.refuseAfterEnd(seat)
     if (seat === 'agent') clock.pause()
-    const turn = checkedTurn(await step('reply', 'world.reply()', () => world!.reply!(content, seat)))
+    const turn = await this.ofWorld('reply', async () =>
+      checkedTurn(
+        await step('reply', 'world.reply()', () => world!.reply!(content, seat)),
+        'reply',
+        'world.reply()',
+      ),
+    )
     signal.throwIfAborted()
     const next = turn.next ?? seat
     if (turn.done !== undefined || next === seat) {
@@ -229,18 +266,34 @@ export class Episode {
       if (next === 'agent') clock.resume()
       theirs.resolve({ content: turn.content })
     } else if (this.started.has(next)) {
-      throw new StepFailure(
-        {
-          owner: 'world',
-          stage: 'reply',
-          code: 'seat_ended',
-          message: `the world gave the turn to "${next}", whose part is over`,
-          retryable: false,
-        },
-        '',
-      )
-    } else this.start(next, turn.content)
+      return this.ofWorld('reply', async () => {
+        throw worldFault('reply', 'seat_ended', `the world gave the turn to "${next}", which waits for none`)
+      })
+    } else this.start(next, turn)
     return mine
+  }
+
+  /** Throws when the seat's part is over: cancelled, fenced, or at a limit that its harness did not mind. */
+  private refuseAfterEnd(seat: Seat): void {
+    this.options.signal.throwIfAborted()
+    const stopped = this.options.players[seat]?.model.stopped
+    if (stopped !== undefined) throw stopped
+  }
+
+  /** Runs code of the world for a seat. What fails there ends the rollout even if the seat's harness hides it. */
+  private async ofWorld<T>(stage: string, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (thrown) {
+      if (thrown instanceof StepAbandoned || thrown instanceof SeatStop || this.options.signal.aborted)
+        throw thrown
+      const failure =
+        thrown instanceof StepFailure
+          ? thrown
+          : worldFault(stage, 'bad_result', redactedMessage(this.options.redact, thrown))
+      this.finish?.reject(failure)
+      throw failure
+    }
   }
 }
 
@@ -252,19 +305,4 @@ function seatSystem(
 ): string | undefined {
   const system = definition.seats?.[seat]?.system
   return typeof system === 'function' ? system({ task, options: options as never }) : system
-}
-
-function checkedTurn(turn: Turn): Turn {
-  const content = (turn as Turn | undefined)?.content
-  if (typeof content === 'string' || Array.isArray(content)) return turn
-  throw new StepFailure(
-    {
-      owner: 'world',
-      stage: 'reply',
-      code: 'bad_turn',
-      message: 'world.reply() gave no turn: return { content, done?, reward?, next? }',
-      retryable: false,
-    },
-    '',
-  )
 }

@@ -8,6 +8,8 @@ import {
   type Seat,
   type VerdictSummary,
 } from '../core/index.ts'
+import { kindOf } from './given.ts'
+import { redactedMessage } from './redact.ts'
 import { type Activity, StepFailure, step } from './step.ts'
 
 export interface Grading {
@@ -57,9 +59,12 @@ export async function grade(options: GradeOptions): Promise<Grading> {
 
   try {
     for (const [name, metric] of Object.entries(definition.metrics ?? {})) {
-      const value = await run(`metric "${name}"`, () => metric(context))
-      if (value !== null && (typeof value !== 'number' || !Number.isFinite(value))) {
-        throw notANumber(`metric "${name}"`, 'reward_not_a_number', String(value), options.redact)
+      const value: unknown = await run(`metric "${name}"`, () => metric(context))
+      if (value !== null && typeof value !== 'number') {
+        throw notANumber(`metric "${name}"`, 'reward_not_a_number', kindOf(value))
+      }
+      if (value !== null && !Number.isFinite(value)) {
+        throw notANumber(`metric "${name}"`, 'reward_not_finite', String(value))
       }
       metrics[name] = value
       components[name] = { kind: 'metric', value, weight: 0 }
@@ -72,8 +77,9 @@ export async function grade(options: GradeOptions): Promise<Grading> {
         typeof reward === 'function' ? reward(context) : reward.reward(context),
       )
       const checked = checkReward(returned)
-      if (!checked.ok) throw notANumber(`reward "${name}"`, checked.code, checked.detail, options.redact)
-      const reason = checked.reason === undefined ? undefined : options.redact(checked.reason).slice(0, 200)
+      if (!checked.ok) throw notANumber(`reward "${name}"`, checked.code, checked.detail)
+      const reason =
+        checked.reason === undefined ? undefined : options.redact(String(checked.reason)).slice(0, 200)
       rewards[name] = checked.value
       components[name] = {
         kind: 'reward',
@@ -86,7 +92,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
         ms: Math.round((performance.now() - started) * 1000) / 1000,
       }
       if (checked.explain !== undefined) evidence[name] = checked.explain
-      if (checked.value === null && weight !== 0)
+      if (checked.value === null && weight !== 0 && seat === undefined)
         unscored ??= { component: name, reason: reason ?? 'unscored' }
     }
     const pending = Object.keys(definition.groupRewards ?? {}).length > 0
@@ -104,6 +110,12 @@ export async function grade(options: GradeOptions): Promise<Grading> {
         ...(pending && unscored === undefined ? { pending: 'group' as const } : {}),
       },
     }
+  } catch (thrown) {
+    if (thrown instanceof StepFailure) throw thrown
+    throw graderFault(
+      'threw',
+      `what a grader gave could not be read: ${redactedMessage(options.redact, thrown)}`,
+    )
   } finally {
     controller.abort()
   }
@@ -143,23 +155,20 @@ async function successOf(
     success({ rewards: rewards as Record<string, number>, metrics, state: options.context.state }),
   )
   if (typeof answer !== 'boolean') {
-    throw notANumber('success()', 'success_not_a_boolean', String(answer), options.redact)
+    throw graderFault('success_not_a_boolean', `success() gave ${kindOf(answer)}; it says true or false`)
   }
   return answer
 }
 
-function notANumber(
-  what: string,
-  code: string,
-  detail: string,
-  redact: (text: string) => string,
-): StepFailure {
-  const fault: Fault = {
-    owner: 'grader',
-    stage: 'grade',
+/** `detail` says what kind of thing was given and never the thing, which may quote the secret. */
+function notANumber(what: string, code: string, detail: string): StepFailure {
+  return graderFault(
     code,
-    message: `${what} gave ${redact(detail)}; a reward is a finite number, numbers per step, or unscored(reason)`,
-    retryable: false,
-  }
-  return new StepFailure(fault, `${what} gave ${detail}`)
+    `${what} gave ${detail}; a reward is a finite number, numbers per step, or unscored(reason)`,
+  )
+}
+
+function graderFault(code: string, message: string): StepFailure {
+  const fault: Fault = { owner: 'grader', stage: 'grade', code, message, retryable: false }
+  return new StepFailure(fault, '')
 }

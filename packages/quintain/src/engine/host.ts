@@ -2,6 +2,7 @@ import {
   createRng,
   type Environment,
   type ErasedDefinition,
+  type Fault,
   type GroupMember,
   type Harness,
   isUnscored,
@@ -22,6 +23,7 @@ import {
 import { type AgentFunction, agentFunction, chat, toolLoop } from '../harness/index.ts'
 import { createRecordedModel, createScriptModel, noop, randomCalls } from '../models/index.ts'
 import { type AttemptOutput, faultedAttempt, runAttempt, type SeatAssignment } from './attempt.ts'
+import { kindOf } from './given.ts'
 import { totalReward } from './grade.ts'
 import { openOptions } from './open-options.ts'
 import type {
@@ -33,6 +35,7 @@ import type {
   PolicySpec,
   TaskQuery,
 } from './protocol.ts'
+import { redactor } from './redact.ts'
 import { type Activity, StepFailure, step } from './step.ts'
 import { openTaskset, summaryOf, type TaskSummary, type Taskset } from './taskset.ts'
 import { storedTranscript } from './transcript.ts'
@@ -57,7 +60,7 @@ export class EnvironmentHost {
   private readonly taskset: Taskset
   private readonly envLimits: Limits | undefined
   private readonly running = new Set<AbortController>()
-  private needs: Set<Need> | undefined
+  private readonly declared: ReadonlySet<Need>
 
   private constructor(
     options: HostOptions,
@@ -70,7 +73,7 @@ export class EnvironmentHost {
     this.taskset = taskset
     this.envLimits = envLimits
     this.description = description
-    if (this.definition.needs !== undefined) this.needs = new Set(description.needs)
+    this.declared = new Set(description.needs)
   }
 
   /** Checks the options and opens the tasks. Throws `options_invalid`, `limits_invalid`, `tasks_invalid`. */
@@ -131,7 +134,7 @@ export class EnvironmentHost {
     }
   }
 
-  /** What an environment that does not declare its needs asks for, seen by opening the world of a task. */
+  /** What an environment that does not declare its needs asks for, seen by opening the world of a task. Rejects when that world does not open. */
   async probe(index: number): Promise<Need[]> {
     const { definition } = this
     const needs = new Set<Need>(definition.needs ?? [])
@@ -176,7 +179,6 @@ export class EnvironmentHost {
         }
       }
     }
-    this.needs = needs
     return [...needs]
   }
 
@@ -193,14 +195,13 @@ export class EnvironmentHost {
           `Task ${job.order.task} is not the one that was ordered; its public part has changed. Start a new run.`,
         )
       }
-      const needs = this.needs ?? new Set(await this.probe(job.order.index))
       return await runAttempt({
         definition: this.definition,
         options: spec.options,
         task,
         order: job.order,
         try: job.try,
-        seats: this.assignments(job, needs),
+        seats: this.assignments(job),
         limits: resolveLimits(this.envLimits, task.limits, spec.limits),
         runSeed: spec.seed,
         rubric: rubricName(this.description),
@@ -208,13 +209,7 @@ export class EnvironmentHost {
         activity: this.options.activity,
       })
     } catch (thrown) {
-      return faultedAttempt(job.order, job.try, {
-        owner: 'world',
-        stage: 'task',
-        code: QuintainError.isInstance(thrown) ? thrown.code : 'threw',
-        message: thrown instanceof StepFailure ? thrown.fault.message : messageOf(thrown),
-        retryable: false,
-      })
+      return lostAttempt(job, thrown)
     } finally {
       this.running.delete(controller)
     }
@@ -237,34 +232,45 @@ export class EnvironmentHost {
     }))
     const components = members.map((member) => ({ ...member.verdict.components }))
     const controller = new AbortController()
+    const redact = redactor(tasks.map(({ secret }) => secret))
     try {
       for (const [name, reward] of Object.entries(this.definition.groupRewards ?? {})) {
         const what = `group reward "${name}"`
         const failed = (code: string, message: string) =>
           new StepFailure({ owner: 'grader', stage: 'group', code, message, retryable: false }, message)
         const tooFew = members.length < (reward.atLeast ?? 2)
-        const given = tooFew
-          ? {}
-          : await step(
-              {
-                owner: 'grader',
-                stage: 'group',
-                what,
-                ms: this.description.limits.gradeMs!,
-                seq: -1,
-                activity: this.options.activity,
-                redact: () => 'see the private records',
-              },
-              () =>
-                reward.reward({
-                  members: views,
-                  options: this.options.spec.options as never,
-                  signal: controller.signal,
-                }),
-            )
+        const run = () =>
+          step<unknown>(
+            {
+              owner: 'grader',
+              stage: 'group',
+              what,
+              ms: this.description.limits.gradeMs!,
+              seq: -1,
+              activity: this.options.activity,
+              redact,
+            },
+            () =>
+              reward.reward({
+                members: views,
+                options: this.options.spec.options as never,
+                signal: controller.signal,
+              }),
+          )
+        const given = tooFew ? {} : await twice(run)
+        if (typeof given !== 'object' || given === null) {
+          throw failed(
+            'reward_not_a_number',
+            `${what} gave ${kindOf(given)}; return a number for each member, by id`,
+          )
+        }
         for (const [place, member] of members.entries()) {
-          const value = tooFew ? undefined : given[member.attempt]
-          const reason = tooFew ? 'group_too_small' : isUnscored(value) ? value.reason : undefined
+          const value = (given as Record<string, unknown>)[member.attempt]
+          const reason = tooFew
+            ? 'group_too_small'
+            : isUnscored(value)
+              ? redact(String(value.reason)).slice(0, 200)
+              : undefined
           if (reason === undefined && (typeof value !== 'number' || !Number.isFinite(value))) {
             throw failed(
               value === undefined ? 'member_without_value' : 'reward_not_a_number',
@@ -286,7 +292,11 @@ export class EnvironmentHost {
     return members.map((member, place) => {
       const mine = components[place]!
       const blank = Object.entries(mine).find(
-        ([, component]) => component.value === null && component.weight !== 0 && component.kind !== 'metric',
+        ([, component]) =>
+          component.value === null &&
+          component.weight !== 0 &&
+          component.kind !== 'metric' &&
+          component.seat === undefined,
       )
       const unscored =
         blank === undefined ? undefined : { component: blank[0], reason: blank[1].reason ?? 'unscored' }
@@ -305,21 +315,23 @@ export class EnvironmentHost {
     })
   }
 
-  private assignments(job: Job, needs: ReadonlySet<Need>): Record<Seat, SeatAssignment> {
+  private assignments(job: Job): Record<Seat, SeatAssignment> {
     const { spec } = this.options
     const assignments: Record<Seat, SeatAssignment> = {}
     for (const [seat, policy] of Object.entries(spec.seats)) {
       const loop = { escalate: spec.escalate && seat === 'agent' }
+      const own = seat === 'agent' ? this.options.harness : undefined
       assignments[seat] = {
         policy: policyName(policy),
-        harness:
-          seat === 'agent' && this.options.harness !== undefined
-            ? this.options.harness
+        harness: ({ tools }) =>
+          own !== undefined
+            ? own
             : policy.kind === 'agent'
               ? agentFunction(this.options.agent!, policy.id)
-              : seat !== 'agent' || needs.has('tools')
+              : seat !== 'agent' || tools || this.declared.has('tools')
                 ? toolLoop(loop)
                 : chat(loop),
+        ownProgram: own !== undefined || policy.kind === 'agent',
         sampling: policy.kind === 'model' ? this.samplingOf(job.order) : {},
         createModel: (context) => this.createModel(policy, job, context),
       }
@@ -367,6 +379,35 @@ export class EnvironmentHost {
       }
     }
   }
+}
+
+/** A grader that threw or ran out of time is asked once more about the same group. */
+async function twice<T>(run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (thrown) {
+    if (!(thrown instanceof StepFailure && thrown.fault.retryable)) throw thrown
+    return await run()
+  }
+}
+
+/**
+ * An attempt whose task could not be read. The secret is not known then, so what other code has thrown is told in the
+ * private records only.
+ */
+function lostAttempt(job: Job, thrown: unknown): AttemptOutput {
+  const ours = QuintainError.isInstance(thrown)
+  const fault: Fault = {
+    owner: 'world',
+    stage: 'task',
+    code: ours ? thrown.code : 'threw',
+    message: ours
+      ? messageOf(thrown)
+      : `the task in place ${job.order.index} could not be run: the environment's code threw (its text is in the private records)`,
+    retryable: false,
+  }
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)
+  return faultedAttempt(job.order, job.try, fault, new Date(), text)
 }
 
 /** The name of a policy in records and reports. */

@@ -27,6 +27,11 @@ export class Recorder {
     return this.leaves.get(seat) ?? -1
   }
 
+  /** The last message of a seat's conversation. */
+  last(seat: Seat): Message | undefined {
+    return this.nodes[this.leaf(seat)]?.message
+  }
+
   /** Appends a message after the seat's last one. */
   append(
     seat: Seat,
@@ -89,6 +94,8 @@ export class Recorder {
     message: Message,
     options: { sampled?: boolean; reward?: number | undefined },
   ): number {
+    // A harness that writes into a message it was given would rewrite what was said.
+    Object.freeze(message)
     const node: MessageNode = { parent, seat, message, sampled: options.sampled ?? false }
     if (options.reward !== undefined) node.reward = options.reward
     const index = this.nodes.push(node) - 1
@@ -114,8 +121,11 @@ export class Recorder {
   /** The earlier call of the seat whose prompt and output share the longest beginning with `prompt`. */
   private longestPrefix(seat: Seat, prompt: Int32Array): { base: number | null; keep: number } {
     let best: { base: number | null; keep: number } = { base: null, keep: 0 }
-    for (const earlier of this.ids) {
-      if (earlier.seat !== seat) continue
+    // The newest first: in a conversation that only grows it is the best, and the others are too short to be.
+    for (let at = this.ids.length - 1; at >= 0; at--) {
+      const earlier = this.ids[at]!
+      const most = earlier.prompt.length + (earlier.output?.length ?? 0)
+      if (earlier.seat !== seat || most <= best.keep) continue
       const keep = commonLength(prompt, earlier.prompt, earlier.output)
       if (keep > best.keep) best = { base: earlier.call, keep }
     }

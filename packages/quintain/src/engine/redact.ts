@@ -1,10 +1,62 @@
+import { messageOf } from '../core/index.ts'
+import { createRedactor } from '../models/redact.ts'
+
 /** Below this length a secret is only taken out where it stands as a whole word: "4" is no secret inside "2024". */
 const wholeWordBelow = 4
 const shownInstead = '[secret]'
+/** Alternatives of one pattern; a secret of a hundred thousand lines is looked for in several passes. */
+const formsPerPattern = 500
+/** What is read of a text that was thrown; far more than is ever shown of it. */
+const mostRead = 100_000
+
+interface Form {
+  length: number
+  source: string
+}
+
+/**
+ * Takes a task's secret out of text that code which knows it has written: error messages, reasons. Looks for every
+ * text and number inside the secret, in any case and with any white space, as it is, as JSON, in an address and as
+ * base64. What it cannot recognise it cannot take out, so whole texts go to the private records only.
+ */
+export function redactor(secret: unknown): (text: string) => string {
+  let forms: Form[] | undefined
+  return (text) => {
+    if (secret === undefined || secret === null) return text
+    forms ??= formsOf(secret)
+    const possible = forms.filter(({ length }) => length <= text.length)
+    let result = text
+    try {
+      for (let from = 0; from < possible.length; from += formsPerPattern) {
+        const sources = possible.slice(from, from + formsPerPattern).map(({ source }) => source)
+        result = result.replace(new RegExp(sources.join('|'), 'giu'), shownInstead)
+      }
+    } catch {
+      // A pattern that cannot be built would quote the secret in its own error.
+      return shownInstead
+    }
+    return result
+  }
+}
+
+/** The message of anything that was thrown, on one line. The secret is taken out before the line is cut, so that no half of it stays. */
+export function redactedMessage(redact: (text: string) => string, thrown: unknown, limit = 300): string {
+  return messageOf(redact(messageOf(thrown, mostRead)), limit)
+}
+
+/** Takes the host's keys out of text: whatever its environment variables call a key, a token or a password. */
+export function hideKeys(text: string): string {
+  const keys = Object.entries(process.env).flatMap(([name, value]) =>
+    /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value !== undefined && value.length >= 8
+      ? [value]
+      : [],
+  )
+  return createRedactor(keys)(text)
+}
 
 function collect(value: unknown, found: Set<string>): void {
   if (typeof value === 'string') {
-    if (value.trim() !== '') found.add(value)
+    if (value.trim() !== '') found.add(value.trim())
     for (const line of value.split(/\r?\n/)) if (line.trim().length >= wholeWordBelow) found.add(line.trim())
   } else if (typeof value === 'number' || typeof value === 'bigint') found.add(String(value))
   else if (Array.isArray(value)) for (const item of value) collect(item, found)
@@ -12,38 +64,37 @@ function collect(value: unknown, found: Set<string>): void {
     for (const item of Object.values(value)) collect(item, found)
 }
 
-/**
- * Takes a task's secret out of text that code which knows it has written: error messages, reasons. Looks for every
- * text and number inside the secret, in any case, as it is, as JSON and as base64. What it cannot recognise it cannot
- * take out, so whole texts go to the private records only.
- */
-export function redactor(secret: unknown): (text: string) => string {
-  let pattern: RegExp | undefined | null
-  return (text) => {
-    if (secret === undefined || secret === null) return text
-    if (pattern === undefined) pattern = patternOf(secret)
-    return pattern === null ? text : text.replace(pattern, shownInstead)
-  }
-}
-
-function patternOf(secret: unknown): RegExp | null {
+function formsOf(secret: unknown): Form[] {
   const found = new Set<string>()
   collect(secret, found)
-  const forms = new Set<string>()
+  const forms = new Map<string, Form>()
+  const add = (text: string, source: string) =>
+    forms.set(source, { length: text.replace(/\s+/g, ' ').length, source })
   for (const text of found) {
-    const quoted = escapeForPattern(text)
-    if (text.length < wholeWordBelow) forms.add(`(?<![\\p{L}\\p{N}])${quoted}(?![\\p{L}\\p{N}])`)
-    else {
-      forms.add(quoted)
-      forms.add(escapeForPattern(JSON.stringify(text).slice(1, -1)))
-      forms.add(escapeForPattern(Buffer.from(text).toString('base64').replace(/=+$/, '')))
+    if (text.length < wholeWordBelow) {
+      add(text, `(?<![\\p{L}\\p{N}])${pattern(text)}(?![\\p{L}\\p{N}])`)
+      continue
     }
+    add(text, pattern(text))
+    const spellings = [
+      JSON.stringify(text).slice(1, -1),
+      encodedForAddress(text),
+      Buffer.from(text).toString('base64').replace(/=+$/, ''),
+    ]
+    for (const spelling of spellings) if (spelling !== text) add(spelling, pattern(spelling))
   }
-  if (forms.size === 0) return null
   // Longest first, so that a secret is taken out whole where another is a part of it.
-  return new RegExp([...forms].sort((a, b) => b.length - a.length).join('|'), 'giu')
+  return [...forms.values()].sort((a, b) => b.length - a.length)
 }
 
-function escapeForPattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+function encodedForAddress(text: string): string {
+  try {
+    return encodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function pattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, '\\s+')
 }

@@ -370,9 +370,10 @@ async function open(options: RunOptions & { planOnly?: readonly RequestRecord[] 
         : limitOfPlan(options.planOnly)),
     })
     if (tasks.length === 0 && limit !== 0) throw noTasks(options)
-    const needs = tasks.length === 0 ? description.needs : await executor.probe(tasks[0]!.index)
+    const seen = tasks.length === 0 ? undefined : await lookAt(executor, tasks[0]!.index)
+    const needs = seen ?? description.needs
     checkHarness(options.harness, needs)
-    checkPolicies(assigned, description, needs.includes('tools'))
+    checkPolicies(assigned, description, seen === undefined || needs.includes('tools'))
     if (needs.includes('sandbox')) {
       throw new QuintainError(
         'needs_unmet',
@@ -403,6 +404,15 @@ async function open(options: RunOptions & { planOnly?: readonly RequestRecord[] 
   } catch (error) {
     await executor.close()
     throw error
+  }
+}
+
+/** What a task's world asks for; undefined when it does not open, which its rollouts will tell as faults of their own. */
+async function lookAt(executor: Executor, index: number): Promise<Need[] | undefined> {
+  try {
+    return await executor.probe(index)
+  } catch {
+    return undefined
   }
 }
 

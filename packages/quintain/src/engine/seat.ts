@@ -17,7 +17,9 @@ import {
   type Usage,
 } from '../core/index.ts'
 import type { AgentClock } from './agent-clock.ts'
+import { breathe } from './breathe.ts'
 import type { Recorder } from './recorder.ts'
+import { redactedMessage } from './redact.ts'
 
 /** The end of a seat's part that its harness did not choose: a limit, or a model that gave no answer. */
 export class SeatStop extends Error {
@@ -50,6 +52,8 @@ export class SeatModel implements ModelHandle {
   stopped: SeatStop | undefined
 
   private readonly options: SeatModelOptions
+  /** Calls that queue or back off right now. */
+  private waiting = 0
 
   constructor(options: SeatModelOptions) {
     this.options = options
@@ -57,6 +61,8 @@ export class SeatModel implements ModelHandle {
 
   async generate(request: ModelRequest): Promise<ModelResponse> {
     const { seat, model, recorder, clock, signal } = this.options
+    this.checkLimits()
+    await breathe()
     this.checkLimits()
     const sampling = this.samplingFor(request)
     const prompt = recorder.path(seat, request.messages)
@@ -67,13 +73,15 @@ export class SeatModel implements ModelHandle {
       seat,
       signal,
       onWait: (waiting: boolean) => {
+        if (waiting === wait.since > 0) return
         if (waiting) {
           wait.since = performance.now()
+          this.waiting++
           clock?.pause()
-        } else if (wait.since > 0) {
+        } else {
           wait.ms += performance.now() - wait.since
           wait.since = 0
-          clock?.resume()
+          if (--this.waiting === 0) clock?.resume()
         }
       },
     }
@@ -140,11 +148,24 @@ export class SeatModel implements ModelHandle {
 
   /** What a harness's own answer comes to, given the limits and faults that it may not have minded. */
   settle(result: HarnessResult): { result: HarnessResult; fault: Fault | undefined } {
-    if (this.unrecovered !== undefined) return { result, fault: this.unrecovered }
+    const { seat, limits } = this.options
+    const fault = this.unrecovered ?? this.stopped?.fault
+    if (fault !== undefined) return { result, fault }
+    if (seat !== 'agent') return { result, fault: this.failureOfOtherSeat(result) }
     const limit = this.stopped?.outcome
-    if (limit !== undefined && result.outcome === 'completed')
+    if (limit !== undefined && result.outcome !== 'env_done')
       return { result: { outcome: limit }, fault: undefined }
+    // The last tokens of the budget went into a reply that was cut for it.
+    if (result.outcome === 'truncated' && this.usage.output >= (limits.tokens ?? Infinity))
+      return { result: { outcome: 'token_limit' }, fault: undefined }
     return { result, fault: undefined }
+  }
+
+  /** A simulated user or an opponent that breaks off is a fault; it says nothing of the agent. */
+  private failureOfOtherSeat({ outcome, stop }: HarnessResult): Fault | undefined {
+    if (outcome === 'completed' || outcome === 'env_done') return undefined
+    const message = `the part of seat "${this.options.seat}" ended as ${outcome}${stop === undefined ? '' : ` (${stop})`}`
+    return { owner: 'simulator', stage: 'model', code: outcome, message, retryable: true }
   }
 
   private checkLimits(): void {
@@ -171,6 +192,13 @@ export class SeatModel implements ModelHandle {
       this.stopped = new SeatStop({ outcome: reached })
       throw this.stopped
     }
+    if (limits.costUsd !== undefined && this.costUsd === null) {
+      const message = `limit costUsd cannot be kept: the price of ${this.options.model.id} is unknown; give it a price, or leave the limit out`
+      this.stopped = new SeatStop({
+        fault: { owner: 'platform', stage: 'model', code: 'price_unknown', message, retryable: false },
+      })
+      throw this.stopped
+    }
   }
 
   /** Settings to send: the run's, the harness's over them, and never more tokens than the budget still holds. */
@@ -195,29 +223,46 @@ export class SeatModel implements ModelHandle {
   }
 
   private failed(thrown: unknown, prompt: number, atMs: number, sampling: Sampling): Error {
-    const { seat, model, recorder } = this.options
-    if (!(thrown instanceof ModelFault)) return thrown as Error
-    if (this.options.signal.aborted) return thrown
+    const { seat, model, recorder, signal } = this.options
+    if (signal.aborted) return thrown instanceof Error ? thrown : new SeatStop({})
+    const retries = thrown instanceof ModelFault ? thrown.retries : []
     const latencyMs = performance.now() - this.options.startedAt - atMs
-    const waitMs = thrown.retries.reduce((sum, entry) => sum + entry.waitedMs, 0)
-    this.retries += thrown.retries.length
+    const waitMs = retries.reduce((sum, entry) => sum + entry.waitedMs, 0)
+    this.retries += retries.length
     this.waitMs += waitMs
-    const fault = seat === 'agent' || thrown.fault.owner !== 'provider' ? thrown.fault : { ...thrown.fault }
+    const fault = this.faultOf(thrown)
     recorder.call(seat, prompt, undefined, {
       model: model.id,
       ...(Object.keys(sampling).length === 0 ? {} : { sampling: { ...sampling } }),
       atMs: round(atMs),
       latencyMs: round(latencyMs),
       waitMs: round(waitMs),
-      ...(thrown.retries.length > 0 ? { retries: thrown.retries } : {}),
+      ...(retries.length > 0 ? { retries } : {}),
       fault,
     })
-    if (thrown.outcome !== undefined && seat === 'agent') {
+    if (thrown instanceof ModelFault && thrown.outcome !== undefined && seat === 'agent') {
       this.stopped = new SeatStop({ outcome: thrown.outcome })
       return this.stopped
     }
     this.unrecovered = fault
     return new SeatStop({ fault })
+  }
+
+  /** Whose fault a failed call is, in words without secrets: scripts know the secret, and providers quote keys. */
+  private faultOf(thrown: unknown): Fault {
+    const { seat, model, redact } = this.options
+    const fault: Fault =
+      thrown instanceof ModelFault
+        ? { ...thrown.fault, message: redactedMessage(redact, thrown) }
+        : {
+            owner: 'platform',
+            stage: 'model',
+            code: 'client_threw',
+            message: `the client of ${model.id} threw: ${redactedMessage(redact, thrown)}`,
+            retryable: false,
+          }
+    // What fails behind a simulated user or an opponent is never booked with the agent's own provider.
+    return seat === 'agent' ? fault : { ...fault, owner: 'simulator' }
   }
 }
 
@@ -227,6 +272,8 @@ export interface SeatModelOptions {
   recorder: Recorder
   limits: ResolvedLimits
   sampling: Sampling
+  /** Makes text free of secrets. */
+  redact(text: string): string
   /** The agent's clock; other seats have none. */
   clock: AgentClock | undefined
   signal: AbortSignal

@@ -1,4 +1,6 @@
 import { type Fault, FaultError, type FaultOwner, messageOf } from '../core/index.ts'
+import { longTimer } from './long-timer.ts'
+import { redactedMessage } from './redact.ts'
 
 /** Code of an environment failed or hung: whose fault it is, and the whole text, which may quote a secret. */
 export class StepFailure extends Error {
@@ -47,17 +49,19 @@ export class StepAbandoned extends Error {
 export function step<T>(options: StepOptions, run: () => T | Promise<T>): T | Promise<T> {
   options.activity.enter(options.seq, options.stage, options.ms)
   let result: T | Promise<T>
+  let later: boolean
   try {
     result = run()
+    later = isThenable(result)
   } catch (thrown) {
     throw threw(options, thrown)
   } finally {
     options.activity.leave()
   }
-  return isThenable(result) ? underDeadline(options, result) : result
+  return later ? underDeadline(options, result as Promise<T>) : result
 }
 
-function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
+function isThenable(value: unknown): boolean {
   return (
     typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
   )
@@ -65,7 +69,7 @@ function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
 
 function underDeadline<T>(options: StepOptions, promise: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const stopTimer = longTimer(options.ms, () => {
       cleanUp()
       reject(
         new StepFailure(
@@ -79,13 +83,13 @@ function underDeadline<T>(options: StepOptions, promise: Promise<T>): Promise<T>
           '',
         ),
       )
-    }, options.ms)
+    })
     const abandon = () => {
       cleanUp()
       reject(new StepAbandoned('the attempt is over'))
     }
     const cleanUp = () => {
-      clearTimeout(timer)
+      stopTimer()
       options.signal?.removeEventListener('abort', abandon)
     }
     if (options.signal?.aborted) abandon()
@@ -107,7 +111,7 @@ function threw(options: StepOptions, thrown: unknown): StepFailure {
   if (thrown instanceof FaultError) {
     const { fault } = thrown
     return new StepFailure(
-      { ...fault, stage: options.stage, message: options.redact(messageOf(fault.message, 300)) },
+      { ...fault, stage: options.stage, message: redactedMessage(options.redact, fault.message) },
       thrown.stack ?? thrown.message,
     )
   }
@@ -117,9 +121,14 @@ function threw(options: StepOptions, thrown: unknown): StepFailure {
       owner: options.owner,
       stage: options.stage,
       code: 'threw',
-      message: `${options.what} threw: ${options.redact(messageOf(thrown, 300))}`,
+      message: `${options.what} threw: ${redactedMessage(options.redact, thrown)}`,
       retryable: true,
     },
     text,
   )
+}
+
+/** A fault of the world that its code did not throw itself: it gave something that the contract does not allow. */
+export function worldFault(stage: string, code: string, message: string): StepFailure {
+  return new StepFailure({ owner: 'world', stage, code, message, retryable: false }, '')
 }

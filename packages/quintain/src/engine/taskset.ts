@@ -10,6 +10,7 @@ import {
   type TaskInput,
   taskProblems,
 } from '../core/index.ts'
+import { freezePlain, plainCopy } from './plain.ts'
 
 /** What the plan needs of a task: nothing secret. */
 export interface TaskSummary {
@@ -134,8 +135,9 @@ function sequential(source: Iterable<unknown> | AsyncIterable<unknown>): Taskset
 function checkedTask(input: unknown, index: number): Task {
   const problems = taskProblems(input, index)
   if (problems.length > 0) refuseProblems(problems, 'the environment')
-  const task = input as TaskInput
-  return { ...task, split: task.split ?? 'test', data: task.data, secret: task.secret }
+  // Attempts of a task share it: nobody may write into it, and its author's own data stays writable.
+  const task = freezePlain(plainCopy(input as TaskInput))
+  return Object.freeze({ ...task, split: task.split ?? 'test', data: task.data, secret: task.secret })
 }
 
 /** What the plan keeps of a task. */

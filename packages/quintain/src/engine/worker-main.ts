@@ -37,7 +37,7 @@ const activity: Activity = {
   enter(seq, stage, ms) {
     shared[1] = seq
     shared[2] = Math.max(0, stages.indexOf(stage))
-    shared[3] = ms
+    shared[3] = Math.min(ms, 2 ** 31 - 1)
   },
   leave() {
     shared[1] = -1
