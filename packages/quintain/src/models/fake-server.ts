@@ -198,7 +198,7 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
           if (response.destroyed) return
           response.write(plain.subarray(from, from + size))
           if (from + size >= plain.length) response.end()
-          else setTimeout(() => drip(from + size), behaviour.gapMs)
+          else setTimeout(() => drip(from + size), behaviour.gapMs).unref()
         }
         drip(0)
         return
@@ -224,7 +224,7 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
         return
       }
       response.write(texts[position])
-      setTimeout(() => next(position + 1), gapMs)
+      setTimeout(() => next(position + 1), gapMs).unref()
     }
     next(0)
   }
