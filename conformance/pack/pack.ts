@@ -25,17 +25,29 @@ const counts = { passed: 0, failed: 0, skipped: 0 }
 
 class Refusal extends Error {}
 
-/** Runs a program to its end, in an environment that holds nothing of this repository. */
+/** What npm and its scripts tell a program of the project that started it; its settings (registry, cache) stay. */
+const ofThisProject =
+  /^(npm_package_|npm_lifecycle_|npm_command|npm_execpath|npm_node_execpath|npm_config_local_prefix|INIT_CWD|NODE_OPTIONS|NODE_PATH|VITEST)/i
+
+/** No command here takes minutes; one that does hangs, and would otherwise hold up everything after it. */
+const hangsAfterMs = 5 * 60_000
+
+/** Runs a program to its end, in an environment that knows nothing of this repository. */
 function run(
   command: string,
   args: readonly string[],
   cwd: string,
   expectedStatus = 0,
 ): SpawnSyncReturns<string> {
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_)/i.test(name)),
-  )
-  const result = spawnSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, env })
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofThisProject.test(name)))
+  const result = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    env,
+    timeout: hangsAfterMs,
+    killSignal: 'SIGKILL',
+  })
   if (result.status !== expectedStatus) {
     const said = [result.error?.message, result.stdout, result.stderr].filter(Boolean).join('\n')
     const ended = result.signal ?? `exit code ${result.status}`
@@ -185,7 +197,7 @@ function useCommandLine(node: string, project: string, version: string): void {
     '4',
     '-r',
     '2',
-    '--dir',
+    '--out',
     dir,
     '--json',
   )
