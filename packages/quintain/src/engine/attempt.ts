@@ -570,6 +570,18 @@ export function faultedAttempt(
   }
 }
 
+/** The record of an attempt that was given up with the run, in whatever state it was. */
+export function cancelledAttempt(order: OrderRecord, tryNumber: number, start = new Date()): AttemptOutput {
+  const message = 'the run was stopped'
+  const output = faultedAttempt(
+    order,
+    tryNumber,
+    { owner: 'platform', stage: 'attempt', code: 'run_stopped', message, retryable: true },
+    start,
+  )
+  return { ...output, attempt: { ...output.attempt, outcome: 'cancelled', fault: null } }
+}
+
 function textOfError(thrown: unknown): string {
   if (thrown instanceof StepFailure) return `${thrown.fault.message}\n${thrown.privateText}`
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)

@@ -36,7 +36,7 @@ import type {
   TaskQuery,
 } from './protocol.ts'
 import { redactor } from './redact.ts'
-import { type Activity, StepFailure, step } from './step.ts'
+import { type Activity, noOrder, StepFailure, step } from './step.ts'
 import { openTaskset, summaryOf, type TaskSummary, type Taskset } from './taskset.ts'
 import { storedTranscript } from './transcript.ts'
 
@@ -150,7 +150,7 @@ export class EnvironmentHost {
             stage,
             what,
             ms: this.description.limits.toolMs!,
-            seq: -1,
+            seq: noOrder,
             activity: this.options.activity,
             redact: () => 'its text is left out here, since it may quote the secret; run one task to see it',
           },
@@ -246,7 +246,7 @@ export class EnvironmentHost {
               stage: 'group',
               what,
               ms: this.description.limits.gradeMs!,
-              seq: -1,
+              seq: noOrder,
               activity: this.options.activity,
               redact,
             },

@@ -1,8 +1,9 @@
 import { type Environment, type Harness, type Model, QuintainError } from '../core/index.ts'
 import type { AgentFunction } from '../harness/index.ts'
+import { type AttemptOutput, cancelledAttempt } from './attempt.ts'
 import type { Executor } from './executor.ts'
 import { EnvironmentHost } from './host.ts'
-import type { HostSpec } from './protocol.ts'
+import type { HostSpec, Job } from './protocol.ts'
 import { noActivity } from './step.ts'
 import type { TaskSummary } from './taskset.ts'
 
@@ -30,6 +31,7 @@ export async function openInline(options: {
     ...(agent === undefined ? {} : { agent }),
     ...(harness === undefined ? {} : { harness }),
   })
+  const running = new Map<Job, (output: AttemptOutput) => void>()
   return {
     description: host.description,
     async *list(query) {
@@ -44,11 +46,20 @@ export async function openInline(options: {
       if (page.length > 0) yield page
     },
     probe: (index) => host.probe(index),
-    run: (job) => host.run(job),
+    run: (job) =>
+      new Promise((resolve, reject) => {
+        running.set(job, resolve)
+        host
+          .run(job)
+          .then(resolve, reject)
+          .finally(() => running.delete(job))
+      }),
     gradeGroup: (members) => host.gradeGroup(members),
     cancel: () => host.cancel(),
     async close() {
       host.cancel()
+      // Code of this process cannot be ended; nobody waits for it any longer.
+      for (const [job, resolve] of running) resolve(cancelledAttempt(job.order, job.try))
     },
   }
 }

@@ -7,7 +7,7 @@ import {
   type Permissions,
   QuintainError,
 } from '../core/index.ts'
-import { type AttemptOutput, faultedAttempt } from './attempt.ts'
+import { type AttemptOutput, cancelledAttempt, faultedAttempt } from './attempt.ts'
 import type { Executor } from './executor.ts'
 import type { EnvironmentLocation } from './locate.ts'
 import type {
@@ -22,6 +22,7 @@ import type {
   WireError,
   WireFault,
 } from './protocol.ts'
+import { hideKeys, redactedMessage } from './redact.ts'
 import { StepFailure } from './step.ts'
 import type { TaskSummary } from './taskset.ts'
 import { type WorkerEnd, WorkerProcess } from './worker-process.ts'
@@ -52,8 +53,8 @@ interface RunningJob {
   resolve(output: AttemptOutput): void
 }
 
-/** Orders that were on a worker which was lost for a reason unknown are run alone up to this many at a time, to find the one to blame. */
-const mostSuspects = 64
+/** So many orders of a worker that was lost for a reason unknown are tried again each in a process of its own; more are first tried in cells. */
+const mostAlone = 16
 /** A pool whose workers die before they run anything is broken, not unlucky. */
 const mostLostStarts = 3
 
@@ -74,10 +75,10 @@ class Pool implements Executor {
   private readonly options: PoolOptions
   private permissions: Permissions = {}
   private readonly workers: PoolWorker[] = []
-  /** Runs one suspect order at a time; started when there is one. */
-  private quarantine: PoolWorker | undefined
-  private readonly suspects = new Set<number>()
-  private suspectQueue: Promise<void> = Promise.resolve()
+  /** Orders that were on a worker which was lost for a reason unknown, and how many of them may share a process next. */
+  private readonly suspects = new Map<number, number>()
+  private readonly cells = new Set<Cell>()
+  private readonly cellWaiters: (() => void)[] = []
   private readonly starting = new Set<Promise<unknown>>()
   private lostStarts = 0
   private closed = false
@@ -106,24 +107,24 @@ class Pool implements Executor {
   }
 
   async *list(query: TaskQuery): AsyncGenerator<TaskSummary[], void, undefined> {
-    yield* this.leastLoaded().list(query)
+    yield* (await this.anyWorker()).list(query)
   }
 
-  probe(index: number): Promise<Need[]> {
-    return this.leastLoaded().ask<Need[]>((id) => ({ t: 'probe', id, index }))
+  async probe(index: number): Promise<Need[]> {
+    return (await this.anyWorker()).ask<Need[]>((id) => ({ t: 'probe', id, index }))
   }
 
-  gradeGroup(members: readonly GroupMemberData[]): Promise<GroupVerdict[]> {
-    return this.leastLoaded().ask<GroupVerdict[]>((id) => ({ t: 'group', id, members: [...members] }))
+  async gradeGroup(members: readonly GroupMemberData[]): Promise<GroupVerdict[]> {
+    return (await this.anyWorker()).ask<GroupVerdict[]>((id) => ({ t: 'group', id, members: [...members] }))
   }
 
   async run(job: Job): Promise<AttemptOutput> {
-    if (this.suspects.has(job.order.seq)) return this.runAlone(job)
-    while (this.workers.length === 0) {
-      if (this.closed || this.starting.size === 0) return this.noWorkers(job)
-      await Promise.race([...this.starting]).catch(() => {})
+    try {
+      const sharing = this.suspects.get(job.order.seq)
+      return await (sharing === undefined ? (await this.anyWorker()).run(job) : this.runApart(job, sharing))
+    } catch (error) {
+      return this.noWorkers(job, error)
     }
-    return this.leastLoaded().run(job)
   }
 
   cancel(): void {
@@ -134,51 +135,87 @@ class Pool implements Executor {
     this.closed = true
     await Promise.all(this.all().map((worker) => worker.kill()))
     this.workers.length = 0
+    for (const wake of this.cellWaiters.splice(0)) wake()
     await Promise.allSettled([...this.starting])
     await Promise.all(this.all().map((worker) => worker.kill()))
   }
 
   private all(): PoolWorker[] {
-    return this.quarantine === undefined ? this.workers.slice() : [...this.workers, this.quarantine]
+    return [...this.workers, ...[...this.cells].flatMap(({ worker }) => worker ?? [])]
   }
 
-  private leastLoaded(): PoolWorker {
-    let best = this.workers[0]
-    for (const worker of this.workers) if (worker.load < best!.load) best = worker
-    if (best === undefined) throw new QuintainError('worker_start_failed', 'No worker is running.')
-    return best
+  /** The worker with the least to do, once there is one. Throws `worker_start_failed` when there will be none. */
+  private async anyWorker(): Promise<PoolWorker> {
+    while (this.workers.length === 0) {
+      if (this.closed) throw runStopped()
+      if (this.starting.size === 0) {
+        throw new QuintainError('worker_start_failed', 'Workers end before they run anything.')
+      }
+      await Promise.race([...this.starting]).catch(() => {})
+    }
+    return this.workers.reduce((best, worker) => (worker.load < best.load ? worker : best))
   }
 
-  /** A lost order's second run, apart from the others: if it takes its worker down again, it is to blame and they are not. */
-  private runAlone(job: Job): Promise<AttemptOutput> {
-    const result = this.suspectQueue.then(async () => {
-      if (this.closed) return this.noWorkers(job)
-      this.quarantine ??= await this.spawn()
-      const output = await this.quarantine.run(job)
-      this.suspects.delete(job.order.seq)
+  /**
+   * Another run of an order whose worker was lost, in a process that it shares with a few others of that worker, or
+   * with none: an order that takes a process of its own down is to blame, and the others are not.
+   */
+  private async runApart(job: Job, sharing: number): Promise<AttemptOutput> {
+    const cell = await this.cellFor(sharing)
+    try {
+      const worker = await cell.opened
+      if (this.closed) {
+        await worker.kill()
+        throw runStopped()
+      }
+      const output = await worker.run(job)
+      if (output.attempt.fault?.code !== 'worker_lost') this.suspects.delete(job.order.seq)
       return output
-    })
-    this.suspectQueue = result.then(
-      () => {},
-      () => {},
-    )
-    return result.catch((error) =>
-      faultedAttempt(job.order, job.try, {
-        owner: 'platform',
-        stage: 'worker',
-        code: 'worker_start_failed',
-        message: messageOf(error),
-        retryable: false,
-      }),
-    )
+    } finally {
+      if (--cell.running === 0) this.leave(cell)
+    }
   }
 
-  private noWorkers(job: Job): AttemptOutput {
+  /** A place in a cell. As many cells are open at a time as there are workers. */
+  private async cellFor(sharing: number): Promise<Cell> {
+    for (;;) {
+      if (this.closed) throw runStopped()
+      for (const cell of this.cells) {
+        if (cell.sharing === sharing && cell.taken < sharing) {
+          cell.taken++
+          cell.running++
+          return cell
+        }
+      }
+      if (this.cells.size < Math.max(2, this.options.workers)) {
+        const opened = this.spawn()
+        const cell: Cell = { sharing, taken: 1, running: 1, opened }
+        this.cells.add(cell)
+        opened.then(
+          (worker) => {
+            cell.worker = worker
+          },
+          () => {},
+        )
+        return cell
+      }
+      await new Promise<void>((resolve) => this.cellWaiters.push(resolve))
+    }
+  }
+
+  /** Ends a cell's process, so that nothing that its orders left running meets the next ones. */
+  private leave(cell: Cell): void {
+    if (!this.cells.delete(cell)) return
+    void cell.worker?.kill()
+    for (const wake of this.cellWaiters.splice(0)) wake()
+  }
+
+  private noWorkers(job: Job, error: unknown): AttemptOutput {
     return faultedAttempt(job.order, job.try, {
       owner: 'platform',
       stage: 'worker',
       code: this.closed ? 'run_stopped' : 'worker_start_failed',
-      message: this.closed ? 'the run was stopped' : 'workers end before they run anything',
+      message: messageOf(error),
       retryable: this.closed,
     })
   }
@@ -193,22 +230,26 @@ class Pool implements Executor {
   }
 
   private spawn(): Promise<PoolWorker> {
-    return PoolWorker.start(this.options, this.permissions, (worker, end, jobs) =>
-      this.lost(worker, end, jobs),
+    return PoolWorker.start(this.options, this.permissions, (worker, end, jobs, idle) =>
+      this.lost(worker, end, jobs, idle),
     )
   }
 
-  private lost(worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[]): void {
-    const alone = worker === this.quarantine
+  private lost(worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[], idle: boolean): void {
+    const cell = [...this.cells].find((one) => one.worker === worker)
+    const alone = cell?.sharing === 1
     const at = this.workers.indexOf(worker)
     if (at >= 0) this.workers.splice(at, 1)
-    if (alone) this.quarantine = undefined
+    // Nobody else is put into a cell that is gone.
+    if (cell !== undefined) cell.taken = cell.sharing
     this.options.onLost?.(end)
     this.options.log(`worker lost: ${end.how}, ${end.detail}\n`)
 
     const known = jobs.some(({ job }) => job.order.seq === end.seq)
-    if (!alone && !known && jobs.length <= mostSuspects)
-      for (const { job } of jobs) this.suspects.add(job.order.seq)
+    if (!alone && !known) {
+      const sharing = jobs.length <= mostAlone ? 1 : Math.ceil(Math.sqrt(jobs.length))
+      for (const { job } of jobs) this.suspects.set(job.order.seq, sharing)
+    }
     for (const { job, started, resolve } of jobs) {
       const guilty = alone || job.order.seq === end.seq
       const fault: Fault = guilty
@@ -222,21 +263,28 @@ class Pool implements Executor {
                 : `code of the environment ended its process (${end.detail})`,
             retryable: false,
           }
-        : {
-            owner: 'platform',
-            stage: 'worker',
-            code: 'worker_lost',
-            message: `the worker process was lost (${end.how}: ${end.detail})`,
-            retryable: true,
-          }
+        : lostWith(end)
       resolve(faultedAttempt(job.order, job.try, fault, started))
     }
-    if (this.closed || alone) return
-    if (jobs.length === 0 && ++this.lostStarts > mostLostStarts) return
-    if (jobs.length > 0) this.lostStarts = 0
+    if (this.closed || cell !== undefined) return
+    if (idle && ++this.lostStarts > mostLostStarts) return
+    if (!idle) this.lostStarts = 0
     this.startWorker().catch((error) => this.options.log(`worker not replaced: ${messageOf(error)}\n`))
   }
 }
+
+/** A process beside the pool for orders that are under suspicion. */
+interface Cell {
+  /** How many orders it takes. */
+  readonly sharing: number
+  taken: number
+  running: number
+  readonly opened: Promise<PoolWorker>
+  worker?: PoolWorker
+}
+
+/** Told of a worker's end, with the attempts that were on it; `idle` when it had nothing to do. */
+type OnLost = (worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[], idle: boolean) => void
 
 /** A worker process that holds the environment. */
 class PoolWorker {
@@ -248,13 +296,11 @@ class PoolWorker {
   private readonly pages = new Map<number, (message: Extract<FromWorker, { t: 'tasks' }>) => void>()
   private readonly calls = new Map<number, AbortController>()
   private nextId = 1
+  /** How the process ended; nothing is sent to it then. */
+  private gone: WorkerEnd | undefined
   private opened: { resolve(): void; reject(error: Error): void } | undefined
 
-  private constructor(
-    options: PoolOptions,
-    permissions: Permissions,
-    onLost: (worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[]) => void,
-  ) {
+  private constructor(options: PoolOptions, permissions: Permissions, onLost: OnLost) {
     this.models = options.models
     this.process = new WorkerProcess({
       location: options.location,
@@ -267,7 +313,10 @@ class PoolWorker {
           `The process that loads ${options.location.name} ended (${end.how}: ${end.detail}).`,
           { facts: { ...end } },
         )
-        for (const waiting of this.asked.values()) waiting.reject(lost)
+        const idle = this.jobs.size + this.asked.size + this.pages.size === 0
+        this.gone = end
+        for (const waiting of this.asked.values()) waiting.reject(lostAnswer(end, lost))
+        this.asked.clear()
         for (const page of this.pages.values()) {
           page({
             t: 'tasks',
@@ -281,16 +330,12 @@ class PoolWorker {
         const jobs = [...this.jobs.values()]
         this.jobs.clear()
         if (this.opened !== undefined) this.opened.reject(lost)
-        else onLost(this, end, jobs)
+        else onLost(this, end, jobs, idle)
       },
     })
   }
 
-  static async start(
-    options: PoolOptions,
-    permissions: Permissions,
-    onLost: (worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[]) => void,
-  ): Promise<PoolWorker> {
+  static async start(options: PoolOptions, permissions: Permissions, onLost: OnLost): Promise<PoolWorker> {
     const worker = new PoolWorker(options, permissions, onLost)
     let timer: NodeJS.Timeout | undefined
     try {
@@ -318,6 +363,8 @@ class PoolWorker {
   }
 
   run(job: Job): Promise<AttemptOutput> {
+    if (this.gone !== undefined)
+      return Promise.resolve(faultedAttempt(job.order, job.try, lostWith(this.gone)))
     return new Promise((resolve) => {
       this.jobs.set(job.order.id, { job, started: new Date(), resolve })
       this.process.send({ t: 'jobs', jobs: [job] })
@@ -325,6 +372,8 @@ class PoolWorker {
   }
 
   ask<T>(message: (id: number) => Parameters<WorkerProcess['send']>[0]): Promise<T> {
+    if (this.gone !== undefined)
+      return Promise.reject(new QuintainError('worker_start_failed', 'The worker is gone.'))
     return new Promise((resolve, reject) => {
       const id = this.nextId++
       this.asked.set(id, { resolve: resolve as (value: unknown) => void, reject })
@@ -361,20 +410,11 @@ class PoolWorker {
   }
 
   async kill(): Promise<void> {
+    this.gone ??= { how: 'killed', detail: 'it was ended' }
     for (const controller of this.calls.values()) controller.abort()
     await this.process.kill()
-    const stopped: Fault = {
-      owner: 'platform',
-      stage: 'worker',
-      code: 'run_stopped',
-      message: 'the run was stopped',
-      retryable: true,
-    }
     for (const { job, started, resolve } of this.jobs.values()) {
-      const output = faultedAttempt(job.order, job.try, stopped, started)
-      output.attempt.outcome = 'cancelled'
-      output.attempt.fault = null
-      resolve(output)
+      resolve(cancelledAttempt(job.order, job.try, started))
     }
     this.jobs.clear()
     const error = new QuintainError('worker_start_failed', 'The run was stopped.')
@@ -442,10 +482,39 @@ class PoolWorker {
   }
 }
 
+function runStopped(): QuintainError {
+  return new QuintainError('worker_start_failed', 'The run was stopped.')
+}
+
+function lostWith(end: WorkerEnd): Fault {
+  return {
+    owner: 'platform',
+    stage: 'worker',
+    code: 'worker_lost',
+    message: `the worker process was lost (${end.how}: ${end.detail})`,
+    retryable: true,
+  }
+}
+
+/** What an answer that never came is for whoever asked: a group's grader that ended its process is to blame itself. */
+function lostAnswer(end: WorkerEnd, lost: QuintainError): Error {
+  if (end.stage !== 'group') return lost
+  return new StepFailure(
+    {
+      owner: 'grader',
+      stage: 'group',
+      code: end.how === 'blocked' ? 'blocked' : 'crashed',
+      message: `a group reward ended its process (${end.how}: ${end.detail})`,
+      retryable: false,
+    },
+    '',
+  )
+}
+
 function wireFault(thrown: unknown): WireFault {
   if (thrown instanceof ModelFault) {
     return {
-      fault: thrown.fault,
+      fault: { ...thrown.fault, message: redactedMessage(hideKeys, thrown, 500) },
       retries: thrown.retries,
       ...(thrown.outcome === undefined ? {} : { outcome: thrown.outcome }),
       ...(thrown.status === undefined ? {} : { status: thrown.status }),
@@ -456,7 +525,7 @@ function wireFault(thrown: unknown): WireFault {
       owner: 'platform',
       stage: 'model',
       code: 'client_threw',
-      message: messageOf(thrown),
+      message: `the client threw: ${redactedMessage(hideKeys, thrown)}`,
       retryable: false,
     },
     retries: [],

@@ -80,6 +80,8 @@ export class Standing {
 /** A run in which nothing but faults came back for this many orders is stopped: more of the same helps nobody. */
 const onlyFaultsLimit = 30
 const progressEveryMs = 100
+/** Retries that may wait for their time, above the concurrency, before no further order is started. */
+const mostWaitingRetries = 256
 const backoffBaseMs = 500
 const backoffMaxMs = 30_000
 
@@ -132,7 +134,9 @@ class Scheduler {
     let grace: NodeJS.Timeout | undefined
     try {
       this.options.before?.(this.progress)
-      await this.dispatch()
+      await this.dispatch().catch((error: unknown) => {
+        this.failure ??= error
+      })
       if (this.stop !== undefined && this.running > 0) {
         grace = setTimeout(() => executor.cancel(), this.options.graceMs)
       }
@@ -168,9 +172,12 @@ class Scheduler {
   private async room(): Promise<void> {
     await this.options.journal.ready()
     while (this.stop === undefined && this.failure === undefined) {
-      if (this.running < this.options.concurrency) {
-        if (!this.startDue()) return
-      } else await this.change()
+      const { concurrency } = this.options
+      if (this.running < concurrency && this.startDue()) continue
+      // Where everything fails, retries would otherwise gather as fast as orders can be read.
+      const full = this.running >= concurrency || this.retries.length >= concurrency + mostWaitingRetries
+      if (!full) return
+      await this.change()
     }
   }
 
@@ -188,10 +195,11 @@ class Scheduler {
   /** Resolves at the next end of an attempt, or when the next retry is due. */
   private change(): Promise<void> {
     return new Promise((resolve) => {
-      const next = Math.min(...this.retries.map((retry) => retry.at))
-      const timer = Number.isFinite(next)
-        ? setTimeout(() => this.wake?.(), Math.max(1, next - performance.now()))
-        : undefined
+      const next = this.retries.reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY)
+      const timer =
+        this.running < this.options.concurrency && Number.isFinite(next)
+          ? setTimeout(() => this.wake?.(), Math.max(1, next - performance.now()))
+          : undefined
       this.wake = () => {
         clearTimeout(timer)
         this.wake = undefined
@@ -289,7 +297,12 @@ class Scheduler {
     const now = performance.now()
     if (!force && now - this.lastProgress < progressEveryMs) return
     this.lastProgress = now
-    onProgress(this.progress.snapshot(this.running))
+    try {
+      onProgress(this.progress.snapshot(this.running))
+    } catch {
+      // A display that breaks must not cost the run.
+      this.lastProgress = Number.POSITIVE_INFINITY
+    }
   }
 
   /** Grades every group whose members are all finished and whose verdicts are still open. */

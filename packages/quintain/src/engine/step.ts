@@ -23,6 +23,9 @@ export interface Activity {
 
 export const noActivity: Activity = { enter() {}, leave() {} }
 
+/** In the place of an order's number: a step that belongs to no order, such as a group's grading. */
+export const noOrder = -2
+
 export interface StepOptions {
   owner: FaultOwner
   stage: string

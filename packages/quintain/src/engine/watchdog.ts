@@ -32,7 +32,7 @@ setInterval(() => {
     return
   }
   const seq = Atomics.load(shared, 1)
-  const allowed = (seq >= 0 ? Atomics.load(shared, 3) : ${looseMs}) + ${graceMs}
+  const allowed = (seq !== -1 ? Atomics.load(shared, 3) : ${looseMs}) + ${graceMs}
   if (now - since < allowed) return
   const stage = workerData.stages[Atomics.load(shared, 2)] || ''
   try { writeSync(${watchdogFd}, JSON.stringify({ blocked: Math.round(now - since), seq, stage }) + '\\n') } catch {}

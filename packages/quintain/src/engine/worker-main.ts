@@ -73,6 +73,8 @@ process.on('unhandledRejection', (reason) => {
   process.stderr.write(`unhandled rejection: ${reason instanceof Error ? reason.stack : messageOf(reason)}\n`)
 })
 process.on('disconnect', () => process.exit(0))
+// Ctrl-C reaches every process of a terminal; what it means for the run is for the main process to say.
+process.on('SIGINT', () => {})
 
 function wireError(thrown: unknown): WireError {
   if (QuintainError.isInstance(thrown)) {

@@ -29,6 +29,8 @@ export interface WorkerProcessOptions {
 }
 
 const pingMs = 2_000
+/** Time for a worker's last word to come through after its end. */
+const lastWordMs = 1_000
 /** A worker whose process answers nothing for so long, though its own watchdog found no block, is stopped or swapped out. */
 const unresponsiveMs = 600_000
 
@@ -40,6 +42,8 @@ const workerMain = fileURLToPath(
 /** One worker process: forked with an empty environment under Node's permission model, watched, and talked to in batches. */
 export class WorkerProcess {
   private readonly child: ChildProcess
+  /** The worker leads a process group, so that what it starts can be ended with it. */
+  private readonly ownGroup: boolean
   private readonly options: WorkerProcessOptions
   private outbox: ToWorker[] = []
   private ended = false
@@ -50,8 +54,10 @@ export class WorkerProcess {
 
   constructor(options: WorkerProcessOptions) {
     this.options = options
+    this.ownGroup = options.permissions.subprocess === true && process.platform !== 'win32'
     this.child = fork(workerMain, [], {
       env: {},
+      detached: this.ownGroup,
       execArgv: permissionFlags(options.location, options.permissions),
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
@@ -66,14 +72,12 @@ export class WorkerProcess {
     const words = this.child.stdio[watchdogFd] as Readable | undefined
     if (words != null) createInterface({ input: words }).on('line', (line) => this.hear(line))
     this.child.on('error', (error) => this.end({ how: 'killed', detail: error.message }))
-    // `close` comes after the last of the pipes was read, so the worker's last word is in.
-    this.child.on('close', (code, signal) => {
-      this.end(
-        this.lastWord ?? {
-          how: 'killed',
-          detail: signal === null ? `exit code ${code}` : `signal ${signal}`,
-        },
-      )
+    // `close` comes after the last of the pipes was read, so the worker's last word is in. It does not come while a
+    // process that the worker started holds a pipe open.
+    this.child.on('close', (code, signal) => this.ending(code, signal))
+    this.child.on('exit', (code, signal) => {
+      this.endGroup()
+      setTimeout(() => this.ending(code, signal), lastWordMs).unref()
     })
     this.pinger = setInterval(() => this.ping(), pingMs)
     this.pinger.unref()
@@ -93,9 +97,25 @@ export class WorkerProcess {
     this.ended = true
     clearInterval(this.pinger)
     if (gone || this.child.pid === undefined) return
-    const closed = new Promise<void>((resolve) => this.child.once('close', () => resolve()))
+    const exited = new Promise<void>((resolve) => this.child.once('exit', () => resolve()))
     this.child.kill('SIGKILL')
-    await closed
+    await exited
+    this.endGroup()
+  }
+
+  /** Ends what an environment that may start processes has started. */
+  private endGroup(): void {
+    if (!this.ownGroup || this.child.pid === undefined) return
+    try {
+      process.kill(-this.child.pid, 'SIGKILL')
+    } catch {
+      // Nobody is left.
+    }
+  }
+
+  private ending(code: number | null, signal: NodeJS.Signals | null): void {
+    const detail = signal === null ? `exit code ${code}` : `signal ${signal}`
+    this.end(this.lastWord ?? { how: 'killed', detail })
   }
 
   private flush(): void {
@@ -118,7 +138,10 @@ export class WorkerProcess {
     } catch {
       return
     }
-    const where = word.seq === undefined || word.seq < 0 ? {} : { seq: word.seq, stage: word.stage ?? '' }
+    const where = {
+      ...(word.seq === undefined || word.seq < 0 ? {} : { seq: word.seq }),
+      ...(word.stage ? { stage: word.stage } : {}),
+    }
     if (word.blocked !== undefined) {
       this.lastWord = { how: 'blocked', detail: `blocked for ${word.blocked} ms`, ...where }
       this.child.kill('SIGKILL')

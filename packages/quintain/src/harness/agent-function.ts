@@ -25,7 +25,8 @@ export interface AgentTurn<Data = unknown> {
 
 /**
  * An agent passed as a function: the text it answers with. It is called once per turn of the environment.
- * One that throws ends the rollout as `agent_error`, which is graded on what was left behind.
+ * One that throws, or answers with something else than text, ends the rollout as `agent_error`, which is graded on
+ * what was left behind.
  */
 export type AgentFunction<Data = unknown> = (turn: AgentTurn<Data>) => string | Promise<string>
 
@@ -38,30 +39,43 @@ export function agentFunction<Data>(agent: AgentFunction<Data>, name = 'agent'):
       const messages: Message[] = context.messages.slice()
       let calls = 0
       let done: string | undefined
-      for (;;) {
-        const text = await agent({
+      const call = async (tool: string, args: Record<string, unknown>): Promise<string> => {
+        if (done !== undefined) return 'error: episode_over: the episode has ended; answer now'
+        const made = { id: `call_${calls++}`, name: tool, arguments: JSON.stringify(args) }
+        messages.push({ role: 'assistant', content: '', toolCalls: [made] })
+        const result = await context.tools.run([made], { truncated: false })
+        messages.push(...result.messages)
+        done ??= result.done
+        const message = result.messages[0]
+        const said = textOf(message?.content)
+        return message?.error === undefined ? said : `error: ${message.error}: ${said}`
+      }
+      for (let turns = 0; ; turns++) {
+        // Before the agent is asked: a turn beyond the limit would still use tools.
+        if (turns >= (context.limits.turns ?? Number.POSITIVE_INFINITY)) return { outcome: 'turn_limit' }
+        const text: unknown = await agent({
           task: context.task as PublicTask<Data>,
           messages,
           input: textOf(messages.at(-1)?.content),
           tools: context.tools.specs,
           endpoints: context.endpoints,
           signal: context.signal,
-          async call(tool, args = {}) {
-            const call = { id: `call_${calls++}`, name: tool, arguments: JSON.stringify(args) }
-            messages.push({ role: 'assistant', content: '', toolCalls: [call] })
-            const result = await context.tools.run([call], { truncated: false })
-            messages.push(...result.messages)
-            done ??= result.done
-            const message = result.messages[0]
-            const said = textOf(message?.content)
-            return message?.error === undefined ? said : `error: ${message.error}: ${said}`
+          call(tool, args = {}) {
+            const said = call(tool, args)
+            // A call that nobody waits for must not end the process when the rollout is over before it.
+            said.catch(() => {})
+            return said
           },
         })
-        messages.push({ role: 'assistant', content: String(text) })
+        if (typeof text !== 'string') {
+          const kind = text === null ? 'null' : typeof text
+          throw new TypeError(`the agent answered with ${kind}; an agent function returns text`)
+        }
+        messages.push({ role: 'assistant', content: text })
         context.model.record(messages)
         if (done !== undefined) return { outcome: 'env_done', stop: done }
         if (context.reply === undefined) return { outcome: 'completed' }
-        const turn = await context.reply(String(text))
+        const turn = await context.reply(text)
         if (turn.done !== undefined) return { outcome: 'env_done', stop: turn.done }
         messages.push({ role: 'user', content: turn.content })
       }
