@@ -1,0 +1,10 @@
+import type { Bench } from './measurement.ts'
+
+/** Every bench by name, in the order in which they run. */
+export const benches: Record<string, () => Promise<Bench>> = {
+  rollouts: async () => (await import('./rollouts.ts')).bench,
+  verifiers: async () => (await import('./verifiers.ts')).bench,
+  wordle: async () => (await import('./wordle.ts')).bench,
+  'in-flight': async () => (await import('./in-flight.ts')).bench,
+  report: async () => (await import('./report.ts')).bench,
+}

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Resident memory of a process and all its descendants at one moment, in bytes. */
+export interface MemorySample {
+  /** `performance.timeOrigin + performance.now()` of the sampling process. */
+  at: number
+  bytes: number
+  processes: number
+}
+
+/** Samples the resident memory of a process tree by /proc. Linux only. */
+export function watchMemory(root: number, everyMs: number): { stop(): MemorySample[] } {
+  const samples: MemorySample[] = []
+  const take = (): void => {
+    const tree = processTree(root)
+    let bytes = 0
+    for (const pid of tree) bytes += residentBytes(pid)
+    samples.push({ at: performance.timeOrigin + performance.now(), bytes, processes: tree.length })
+  }
+  const timer = setInterval(take, everyMs)
+  return {
+    stop() {
+      clearInterval(timer)
+      return samples
+    },
+  }
+}
+
+function processTree(root: number): number[] {
+  const children = new Map<number, number[]>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const parent = parentOf(name)
+    if (parent === undefined) continue
+    const siblings = children.get(parent)
+    if (siblings === undefined) children.set(parent, [Number(name)])
+    else siblings.push(Number(name))
+  }
+  const tree = [root]
+  for (let at = 0; at < tree.length; at++) tree.push(...(children.get(tree[at]!) ?? []))
+  return tree
+}
+
+function parentOf(pid: string): number | undefined {
+  const text = read(`/proc/${pid}/stat`)
+  // The name of the program stands in brackets and may hold anything.
+  return text === undefined ? undefined : Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
+}
+
+function residentBytes(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`) ?? '')
+  return kib === null ? 0 : Number(kib[1]) * 1024
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
