@@ -45,7 +45,7 @@ export interface HostOptions {
   spec: HostSpec
   activity: Activity
   /** The model behind a `model` policy: a client here, or the main process's over the wire. */
-  modelOf(id: string): Model
+  modelOf(id: string, seat: Seat): Model
   /** The agent behind an `agent` policy. */
   agent?: AgentFunction
   /** The harness of the agent's seat, instead of the one that fits the environment's needs. */
@@ -352,7 +352,7 @@ export class EnvironmentHost {
     const id = policyName(policy)
     switch (policy.kind) {
       case 'model':
-        return this.options.modelOf(policy.id)
+        return this.options.modelOf(policy.id, seat)
       case 'agent':
         return absentModel(id)
       case 'recorded': {

@@ -1,4 +1,4 @@
-import { type Environment, type Harness, type Model, QuintainError } from '../core/index.ts'
+import { type Environment, type Harness, type Model, QuintainError, type Seat } from '../core/index.ts'
 import type { AgentFunction } from '../harness/index.ts'
 import { type AttemptOutput, cancelledAttempt } from './attempt.ts'
 import type { Executor } from './executor.ts'
@@ -14,7 +14,8 @@ import type { TaskSummary } from './taskset.ts'
 export async function openInline(options: {
   env: Environment
   spec: HostSpec
-  models: ReadonlyMap<string, Model>
+  /** The models behind seats that have one: two seats may have different models of one name. */
+  models: ReadonlyMap<Seat, Model>
   agent?: AgentFunction
   harness?: Harness
 }): Promise<Executor> {
@@ -23,8 +24,8 @@ export async function openInline(options: {
     env,
     spec,
     activity: noActivity,
-    modelOf(id) {
-      const model = models.get(id)
+    modelOf(id, seat) {
+      const model = models.get(seat)
       if (model === undefined) throw new QuintainError('internal', `no model "${id}" in this run`)
       return model
     },

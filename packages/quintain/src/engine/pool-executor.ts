@@ -6,6 +6,7 @@ import {
   type Need,
   type Permissions,
   QuintainError,
+  type Seat,
 } from '../core/index.ts'
 import { type AttemptOutput, cancelledAttempt, faultedAttempt } from './attempt.ts'
 import type { Executor } from './executor.ts'
@@ -40,7 +41,8 @@ function openedTooLate(name: string): QuintainError {
 export interface PoolOptions {
   location: EnvironmentLocation
   spec: HostSpec
-  models: ReadonlyMap<string, Model>
+  /** The models behind seats that have one: two seats may have different models of one name. */
+  models: ReadonlyMap<Seat, Model>
   workers: number
   log(text: string): void
   /** Told when a worker was lost and replaced. */
@@ -290,7 +292,7 @@ type OnLost = (worker: PoolWorker, end: WorkerEnd, jobs: RunningJob[], idle: boo
 class PoolWorker {
   description!: HostDescription
   private readonly process: WorkerProcess
-  private readonly models: ReadonlyMap<string, Model>
+  private readonly models: ReadonlyMap<Seat, Model>
   private readonly jobs = new Map<string, RunningJob>()
   private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   private readonly pages = new Map<number, (message: Extract<FromWorker, { t: 'tasks' }>) => void>()
@@ -460,7 +462,7 @@ class PoolWorker {
   /** A model call on behalf of a rollout: the only way from a worker to a provider. */
   private async call(message: CallMessage): Promise<void> {
     const { call } = message
-    const model = this.models.get(message.model)
+    const model = this.models.get(message.seat)
     const controller = new AbortController()
     this.calls.set(call, controller)
     try {

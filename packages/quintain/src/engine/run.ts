@@ -302,12 +302,12 @@ async function open(options: RunOptions & { planOnly?: readonly RequestRecord[] 
   }
   const here = isolation === 'inline' || own
   const seats: Record<Seat, PolicySpec> = {}
-  const models = new Map<string, Model>()
+  const models = new Map<Seat, Model>()
   const recordings = new Map<Seat, Recordings>()
   for (const [seat, player] of Object.entries(options.seats)) {
     const spec = policySpec(player)
     seats[seat] = spec
-    if ('model' in player) models.set(player.model.id, player.model)
+    if ('model' in player) models.set(seat, player.model)
     if (spec.kind === 'recorded') {
       if (options.openRecordings === undefined) throw new QuintainError('internal', 'no reader of recordings')
       recordings.set(seat, await options.openRecordings(spec.id))
