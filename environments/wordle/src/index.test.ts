@@ -82,9 +82,9 @@ describe('tasks', () => {
     const tasks = new Map((await tasksOf()).map((task) => [task.id, task.secret.word]))
     expect(['test-0-000', 'test-0-001', 'train-0-000'].map((id) => tasks.get(id))).toMatchInlineSnapshot(`
       [
-        "leave",
-        "seize",
-        "award",
+        "basis",
+        "event",
+        "mayor",
       ]
     `)
     expect(await tasksOf()).toEqual(await tasksOf())

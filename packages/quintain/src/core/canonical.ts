@@ -1,16 +1,26 @@
 import { createHash } from 'node:crypto'
+import { messageOf, QuintainError } from './errors.ts'
 
-/** JSON with sorted keys and no undefined: equal data gives equal text. Cycles throw as in `JSON.stringify`. */
+/**
+ * JSON with sorted keys and no undefined: equal data gives equal text. What JSON has no word for at the top, such as
+ * undefined, is `null`. Throws `not_json` for a bigint or a cycle.
+ */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner
-    const source = inner as Record<string, unknown>
-    return Object.fromEntries(
-      Object.keys(source)
-        .sort()
-        .map((key) => [key, source[key]]),
-    )
-  })
+  try {
+    return JSON.stringify(value, sortKeys) ?? 'null'
+  } catch (cause) {
+    throw new QuintainError('not_json', `A value cannot be written as JSON: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const source = value as Record<string, unknown>
+  return Object.fromEntries(
+    Object.keys(source)
+      .sort()
+      .map((key) => [key, source[key]]),
+  )
 }
 
 /** Hex SHA-256 of text or bytes. */

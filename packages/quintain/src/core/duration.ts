@@ -17,7 +17,7 @@ export function toMs(duration: Duration, name = 'duration'): number {
   if (!Number.isFinite(ms) || ms <= 0) {
     throw new QuintainError(
       'limits_invalid',
-      `${name} is ${JSON.stringify(duration)}; give milliseconds above zero or text such as "30s" or "2m".`,
+      `${name} is ${typeof duration === 'string' ? JSON.stringify(duration) : String(duration)}; give milliseconds above zero or text such as "30s" or "2m".`,
       { facts: { name, duration } },
     )
   }

@@ -29,7 +29,7 @@ export function resolveLimits(...layers: (Limits | undefined)[]): ResolvedLimits
     if (typeof value !== 'number' || !(value > 0) || Number.isNaN(value)) {
       throw new QuintainError(
         'limits_invalid',
-        `limit ${name} is ${JSON.stringify(value)}; give a number above zero.`,
+        `limit ${name} is ${typeof value === 'string' ? JSON.stringify(value) : String(value)}; give a number above zero.`,
         {
           facts: { name, value },
         },

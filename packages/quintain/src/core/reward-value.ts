@@ -17,7 +17,11 @@ function describe(value: unknown): string {
   if (value === null) return 'null'
   if (typeof value === 'number') return String(value)
   if (Array.isArray(value)) return 'a list with something other than finite numbers in it'
-  return `a ${typeof value}`
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 /**
@@ -29,29 +33,49 @@ export function checkReward(value: unknown): CheckedReward {
     if (Number.isFinite(value)) return { ok: true, value }
     return { ok: false, code: 'reward_not_finite', detail: String(value) }
   }
-  if (isUnscored(value)) return { ok: true, value: null, reason: value.reason }
-  if (Array.isArray(value)) {
-    if (value.length === 0) return { ok: false, code: 'reward_not_a_number', detail: 'an empty list' }
-    if (!value.every((step) => typeof step === 'number')) {
-      return { ok: false, code: 'reward_not_a_number', detail: describe(value) }
-    }
-    if (!value.every(Number.isFinite))
-      return { ok: false, code: 'reward_not_finite', detail: describe(value) }
-    return { ok: true, value: value.reduce((sum, step) => sum + step, 0), steps: value.slice() }
-  }
+  if (isUnscored(value))
+    return { ok: true, value: null, reason: String(value.reason ?? '') || 'no_reason_given' }
+  if (Array.isArray(value)) return checkSteps(value)
   if (typeof value === 'object' && value !== null && 'value' in value) {
     const graded = value as Graded
     const { checks } = graded
-    if (checks !== undefined && !(checks.run >= checks.expected)) {
-      return { ok: false, code: 'checks_missing', detail: `${checks.run} of ${checks.expected} checks ran` }
+    if (checks !== undefined) {
+      // Checks that were not counted are checks that did not run.
+      if (!isCount(checks?.expected) || !isCount(checks.run)) {
+        return {
+          ok: false,
+          code: 'checks_missing',
+          detail: 'checks are not { expected, run } in whole numbers',
+        }
+      }
+      if (checks.run < checks.expected) {
+        return { ok: false, code: 'checks_missing', detail: `${checks.run} of ${checks.expected} checks ran` }
+      }
     }
+    const nested =
+      typeof graded.value === 'object' && !Array.isArray(graded.value) && !isUnscored(graded.value)
+    if (nested) return { ok: false, code: 'reward_not_a_number', detail: `value: ${describe(graded.value)}` }
     const inner = checkReward(graded.value)
     if (!inner.ok) return inner
     return {
       ...inner,
-      ...(checks === undefined ? {} : { checks }),
+      ...(checks === undefined ? {} : { checks: { expected: checks.expected, run: checks.run } }),
       ...(graded.explain === undefined ? {} : { explain: graded.explain }),
     }
   }
   return { ok: false, code: 'reward_not_a_number', detail: describe(value) }
+}
+
+function checkSteps(value: readonly unknown[]): CheckedReward {
+  if (value.length === 0) return { ok: false, code: 'reward_not_a_number', detail: 'an empty list' }
+  // A copy first, so that holes are undefined like any other missing step.
+  const steps: unknown[] = Array.from(value)
+  if (!steps.every((step) => typeof step === 'number')) {
+    return { ok: false, code: 'reward_not_a_number', detail: describe(value) }
+  }
+  if (!steps.every(Number.isFinite)) return { ok: false, code: 'reward_not_finite', detail: describe(value) }
+  const sum = steps.reduce((all, step) => all + step, 0)
+  if (!Number.isFinite(sum))
+    return { ok: false, code: 'reward_not_finite', detail: 'steps whose sum is not finite' }
+  return { ok: true, value: sum, steps }
 }

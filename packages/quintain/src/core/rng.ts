@@ -1,3 +1,5 @@
+import { sha256 } from './canonical.ts'
+
 /** A seeded source of randomness. Equal seeds give equal sequences on every machine and version. */
 export interface Rng {
   /** Uniform in [0, 1), 32 bits of precision. */
@@ -12,35 +14,25 @@ export interface Rng {
   fork(label: string | number): Rng
 }
 
-/** xmur3: mixes text into 32-bit words that seed `sfc32`. */
-function mix(text: string): () => number {
-  let h = 1779033703 ^ text.length
-  for (let i = 0; i < text.length; i++) {
-    h = Math.imul(h ^ text.charCodeAt(i), 3432918353)
-    h = (h << 13) | (h >>> 19)
-  }
-  return () => {
-    h = Math.imul(h ^ (h >>> 16), 2246822507)
-    h = Math.imul(h ^ (h >>> 13), 3266489909)
-    h ^= h >>> 16
-    return h >>> 0
-  }
-}
-
 /**
- * A generator seeded by text or a number (sfc32, Chris Doty-Humphrey's small fast counter generator).
+ * A generator seeded by text or a number: sfc32 (Chris Doty-Humphrey's small fast counter generator), its 128 bits of
+ * state taken from the SHA-256 of the seed. A shorter hash would give two of 100,000 tasks the same sequence.
  *
  * @example
  * const rng = createRng('task-7')
  * rng.pick(['a', 'b', 'c'])
  */
 export function createRng(seed: string | number): Rng {
-  const root = String(seed)
-  const word = mix(root)
-  let a = word()
-  let b = word()
-  let c = word()
-  let counter = word()
+  return generator(sha256(`seed:${seed}`))
+}
+
+/** `name` is what tells this generator from all others: 64 hex digits. */
+function generator(name: string): Rng {
+  const word = (at: number): number => Number.parseInt(name.slice(8 * at, 8 * at + 8), 16) | 0
+  let a = word(0)
+  let b = word(1)
+  let c = word(2)
+  let counter = word(3)
   const bits = (): number => {
     const t = (((a + b) | 0) + counter) | 0
     counter = (counter + 1) | 0
@@ -77,7 +69,7 @@ export function createRng(seed: string | number): Rng {
       }
       return copy
     },
-    fork: (label) => createRng(`${root}/${label}`),
+    fork: (label) => generator(sha256(`fork:${name}:${label}`)),
   }
   return rng
 }

@@ -14,12 +14,21 @@ export interface SchemaIssue {
   message: string
 }
 
-/** Checks `value`; a failure is a value here, since most of what is checked was written by a model or a file. */
+/**
+ * Checks `value`; a failure is a value here, since most of what is checked was written by a model or a file. So is a
+ * schema that throws; what it threw stays its own, as it may quote what the model must not see.
+ */
 export async function validate<Output>(
   schema: Schema<Output>,
   value: unknown,
 ): Promise<{ value: Output; issues?: undefined } | { value?: undefined; issues: SchemaIssue[] }> {
-  const result = await schema['~standard'].validate(value)
+  let result: StandardSchemaV1.Result<Output>
+  try {
+    result = await schema['~standard'].validate(value)
+  } catch (thrown) {
+    const what = thrown instanceof Error ? `a ${thrown.name}` : 'something'
+    return { issues: [{ path: '', message: `the schema threw ${what} on this value` }] }
+  }
   if (result.issues === undefined) return { value: result.value }
   return {
     issues: result.issues.map((issue) => ({

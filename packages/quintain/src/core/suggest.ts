@@ -22,7 +22,9 @@ export function editDistance(a: string, b: string): number {
 /** The known name nearest to `name`, or undefined when none is near enough to be a slip of it. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
+  // A third of the letters, two at least, and never so many that hardly one is left of what was typed.
+  const most = Math.min(Math.max(2, Math.floor(name.length / 3)), Math.floor(name.length / 2))
+  let bestDistance = most + 1
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) {

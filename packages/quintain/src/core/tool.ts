@@ -39,7 +39,7 @@ export function toolError(code: string, message: string): ToolFailure {
  *
  * `input` is any Standard Schema whose library can produce a JSON Schema (zod, arktype, …), or a pair
  * `{ schema, jsonSchema }` for one that cannot. Throws `schema_unsupported` for a schema without JSON Schema
- * and `definition_invalid` for a name that models would refuse.
+ * and `definition_invalid` for a name or an input that providers would refuse.
  *
  * @example
  * tool({
@@ -56,15 +56,23 @@ export function tool<S extends StandardSchemaV1>(definition: {
   run(input: StandardSchemaV1.InferOutput<S>, context: ToolContext): ToolResult | Promise<ToolResult>
 }): Tool {
   const { name, description, input } = definition
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+  if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new QuintainError(
       'definition_invalid',
       `Tool name ${JSON.stringify(name)}: use 1 to 64 letters, digits, "_" or "-", as every provider accepts.`,
       { facts: { name } },
     )
   }
-  const schema = 'schema' in input ? input.schema : input
-  const parameters = 'schema' in input ? input.jsonSchema : jsonSchemaOf(input as Schema)
+  const pair = isPair(input)
+  const schema = pair ? input.schema : input
+  if (!isSchema(schema) || typeof definition.run !== 'function') {
+    throw new QuintainError(
+      'definition_invalid',
+      `Tool "${name}": ${isSchema(schema) ? '"run" is no function' : '"input" is no Standard Schema, such as z.object({ … })'}.`,
+      { facts: { name } },
+    )
+  }
+  const parameters = pair ? input.jsonSchema : jsonSchemaOf(schema)
   if (parameters === undefined) {
     throw new QuintainError(
       'schema_unsupported',
@@ -72,11 +80,32 @@ export function tool<S extends StandardSchemaV1>(definition: {
       { facts: { name } },
     )
   }
+  // Models send arguments by name; providers refuse a tool that takes anything else.
+  const { type } = parameters
+  if (type !== undefined && type !== 'object') {
+    throw new QuintainError(
+      'definition_invalid',
+      `Tool "${name}": its input is of type ${JSON.stringify(type)}; arguments are an object, such as z.object({ … }).`,
+      { facts: { name } },
+    )
+  }
   return {
     name,
     description,
-    schema: schema as Schema,
+    schema,
     spec: { name, description, parameters },
     run: definition.run as Tool['run'],
   }
+}
+
+/** A schema object may itself have a member named `schema`, so what it is not says more. */
+function isPair<S>(
+  input: S | { schema: S; jsonSchema: JsonSchema },
+): input is { schema: S; jsonSchema: JsonSchema } {
+  return !isSchema(input) && typeof input === 'object' && input !== null && 'schema' in input
+}
+
+function isSchema(value: unknown): value is Schema {
+  const known = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return known && '~standard' in value
 }
