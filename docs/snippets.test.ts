@@ -38,7 +38,8 @@ const textOfPage = (page: string): string => readFileSync(join(root, page), 'utf
 /** Where the blocks of a page are tried out: the repository as a reader sees it from its root, and room to write. */
 async function makeRoom(prefix: string): Promise<string> {
   const room = await mkdtemp(join(tmpdir(), `quintain-${prefix}-`))
-  for (const name of ['node_modules', 'environments', 'docs']) await symlink(join(root, name), join(room, name))
+  for (const name of ['node_modules', 'environments', 'docs'])
+    await symlink(join(root, name), join(room, name))
   return room
 }
 
@@ -54,7 +55,9 @@ function runNode(argv: string[], cwd: string): Promise<Ended> {
     const child = spawn(process.execPath, argv, {
       cwd,
       // A test run inside a test run must not take itself for a part of it.
-      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV)/.test(name))),
+      env: Object.fromEntries(
+        Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV)/.test(name)),
+      ),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const ended: Ended = { code: 0, stdout: '', stderr: '' }
@@ -114,6 +117,7 @@ class Shell {
     if (command === 'npm install') return nothing
     if (command === 'npm test') return runNode([vitest, 'run', '--root', this.cwd], this.cwd)
     if (command === 'npm run check') return runNode([tsc], this.cwd)
+    if (name === 'node') return runNode(rest, this.cwd)
     throw new Error(`docs/snippets.test.ts does not know how to run ${JSON.stringify(command)}`)
   }
 
@@ -173,7 +177,11 @@ test('every ts block type-checks', async () => {
       }
     }
     await writeFile(join(room, 'package.json'), '{ "type": "module" }')
-    const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions: { noEmit: true }, include: ['pages'] }
+    const config = {
+      extends: join(root, 'tsconfig.base.json'),
+      compilerOptions: { noEmit: true },
+      include: ['pages'],
+    }
     await writeFile(join(room, 'tsconfig.json'), JSON.stringify(config))
     const { code, stdout } = await runNode([tsc, '-p', '.', '--pretty', 'false'], room)
     const named = stdout.replace(/^(\S+?)\(/gm, (all, file: string) => `${origin.get(file) ?? file}, ${all}`)
@@ -217,7 +225,10 @@ for (const page of pages) {
         })
       } else if (language === 'sh') {
         test(`${name} ${commandsOf(code)[0] ?? ''}`, async () => {
-          const fake = 'model' in words ? await startFakeModel({ latencyMs: 30, text: words['model'] || 'ok' }) : undefined
+          const fake =
+            'model' in words
+              ? await startFakeModel({ latencyMs: 30, text: words['model'] || 'ok' })
+              : undefined
           try {
             shell.env = fake === undefined ? {} : { OPENAI_BASE_URL: fake.url, OPENAI_API_KEY: 'none' }
             const ended = await shell.run(commandsOf(code), { interrupt: 'interrupt' in words })
@@ -246,7 +257,9 @@ for (const page of pages) {
     }
 
     test('links lead somewhere', () => {
-      const broken = linksOf(textOfPage(page)).filter((link) => !existsSync(resolve(root, dirname(page), link)))
+      const broken = linksOf(textOfPage(page)).filter(
+        (link) => !existsSync(resolve(root, dirname(page), link)),
+      )
       expect(broken).toEqual([])
     })
   })
@@ -256,7 +269,16 @@ for (const page of pages) {
 async function solveByOracle(file: string, shell: Shell, options: string | undefined): Promise<void> {
   const oracle = /^ {2}(\*|async \*)?oracle\b/m.test(readFileSync(file, 'utf8'))
   const folder = `oracle-${maskedLine(file).replace(/\W+/g, '-')}`
-  const argv = ['quintain', 'eval', file, '--policy', `script:${oracle ? 'oracle' : 'noop'}`, '-n', '5', '--quiet']
+  const argv = [
+    'quintain',
+    'eval',
+    file,
+    '--policy',
+    `script:${oracle ? 'oracle' : 'noop'}`,
+    '-n',
+    '5',
+    '--quiet',
+  ]
   const more = (options ?? '').split(',').flatMap((option) => (option === '' ? [] : ['--option', option]))
   const command = [...argv, ...more, ...(oracle ? ['--threshold', '1'] : []), '--out', join('runs', folder)]
   const ended = await shell.run([command.map((word) => `"${word}"`).join(' ')], { interrupt: false })
@@ -296,7 +318,9 @@ describe('the manual names all there is', () => {
     const text = textOfPage('docs/contract.md')
     const source = readFileSync(join(root, 'packages/quintain/src/core/environment.ts'), 'utf8')
     for (const type of ['Definition', 'World', 'Turn', 'TaskInput', 'Limits', 'Transcript', 'Permissions']) {
-      const body = new RegExp(`^export interface ${type}\\b[\\s\\S]*?\\{\\n([\\s\\S]*?)^\\}`, 'm').exec(source)?.[1]
+      const body = new RegExp(`^export interface ${type}\\b[\\s\\S]*?\\{\\n([\\s\\S]*?)^\\}`, 'm').exec(
+        source,
+      )?.[1]
       const fields = [...(body ?? '').matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, field]) => field)
       expect(fields.length, type).toBeGreaterThan(3)
       for (const field of fields) expect(text, `${type}.${field}`).toMatch(new RegExp(`\`${field}\\b`))
@@ -312,10 +336,12 @@ describe('the manual names all there is', () => {
   test('every folder and room in the README', () => {
     const text = textOfPage('README.md')
     const folders = ['packages', 'environments', 'conformance', 'bench', 'docs', 'scripts']
-    for (const folder of folders.filter((name) => existsSync(join(root, name)))) expect(text).toContain(`${folder}/`)
+    for (const folder of folders.filter((name) => existsSync(join(root, name))))
+      expect(text).toContain(`${folder}/`)
     const source = join(root, 'packages/quintain/src')
     for (const entry of readdirSync(source, { withFileTypes: true })) {
-      if (entry.isDirectory()) expect(text, `room ${entry.name}`).toMatch(new RegExp(`^\\| \`${entry.name}\``, 'm'))
+      if (entry.isDirectory())
+        expect(text, `room ${entry.name}`).toMatch(new RegExp(`^\\| \`${entry.name}\``, 'm'))
     }
   })
 })
