@@ -35,8 +35,8 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best
 }
 
-/** `, did you mean "x"?` or an empty string. */
+/** The end of a sentence about an unknown name: `, did you mean "x"?`, or a full stop. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const suggestion = nearest(name, known)
-  return suggestion === undefined ? '' : `, did you mean "${suggestion}"?`
+  return suggestion === undefined ? '.' : `, did you mean "${suggestion}"?`
 }

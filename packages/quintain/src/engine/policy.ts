@@ -57,16 +57,12 @@ export function checkPolicies(
     if (known.includes(policy.name)) continue
     const why =
       policy.name === 'oracle'
-        ? 'this environment has no oracle'
+        ? 'this environment has no oracle.'
         : policy.name === 'random'
-          ? 'this environment has no tools and ships no policies.random, so nobody knows what a legal move is'
+          ? 'this environment has no tools and ships no policies.random, so nobody knows what a legal move is.'
           : `this environment has no policy "${policy.name}"${didYouMean(policy.name, known)}`
-    throw new QuintainError(
-      'policy_unknown',
-      `script:${policy.name}: ${why}. Scripts: ${known.join(', ')}.`,
-      {
-        facts: { policy: policy.name, known },
-      },
-    )
+    throw new QuintainError('policy_unknown', `script:${policy.name}: ${why} Scripts: ${known.join(', ')}.`, {
+      facts: { policy: policy.name, known },
+    })
   }
 }

@@ -281,10 +281,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): string 
   const names = [...tools.keys()]
   if (names.length === 0) return `There is no tool "${name}"; this conversation has no tools.`
   const listed = names.length > 20 ? `${names.slice(0, 20).join(', ')}, …` : names.join(', ')
-  return `There is no tool "${name}"${didYouMean(name, names)} Tools: ${listed}.`.replace(
-    '" Tools',
-    '". Tools',
-  )
+  return `There is no tool "${name}"${didYouMean(name, names)} Tools: ${listed}.`
 }
 
 /** How many cut replies in a row end a rollout with the outcome `truncated`: the same prompt and limit cut again. */
