@@ -35,7 +35,7 @@ import type {
   PolicySpec,
   TaskQuery,
 } from './protocol.ts'
-import { redactor } from './redact.ts'
+import { hideKeys, redactor } from './redact.ts'
 import { type Activity, noOrder, StepFailure, step } from './step.ts'
 import { openTaskset, summaryOf, type TaskSummary, type Taskset } from './taskset.ts'
 import { storedTranscript } from './transcript.ts'
@@ -232,7 +232,8 @@ export class EnvironmentHost {
     }))
     const components = members.map((member) => ({ ...member.verdict.components }))
     const controller = new AbortController()
-    const redact = redactor(tasks.map(({ secret }) => secret))
+    const withoutSecrets = redactor(tasks.map(({ secret }) => secret))
+    const redact = (text: string) => hideKeys(withoutSecrets(text))
     try {
       for (const [name, reward] of Object.entries(this.definition.groupRewards ?? {})) {
         const what = `group reward "${name}"`
@@ -396,7 +397,7 @@ async function twice<T>(run: () => T | Promise<T>): Promise<T> {
  * private records only.
  */
 function lostAttempt(job: Job, thrown: unknown): AttemptOutput {
-  const ours = QuintainError.isInstance(thrown)
+  const ours = QuintainError.isInstance(thrown) && thrown.cause === undefined
   const fault: Fault = {
     owner: 'world',
     stage: 'task',

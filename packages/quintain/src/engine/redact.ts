@@ -4,13 +4,14 @@ import { createRedactor } from '../models/redact.ts'
 /** Below this length a secret is only taken out where it stands as a whole word: "4" is no secret inside "2024". */
 const wholeWordBelow = 4
 const shownInstead = '[secret]'
-/** Alternatives of one pattern; a secret of a hundred thousand lines is looked for in several passes. */
+/** Alternatives of one pattern; of a secret with more parts, those that are in the text are looked for. */
 const formsPerPattern = 500
 /** What is read of a text that was thrown; far more than is ever shown of it. */
 const mostRead = 100_000
 
 interface Form {
-  length: number
+  /** What to look for first, since a search is quicker than a pattern: one case, single spaces. */
+  plain: string
   source: string
 }
 
@@ -24,7 +25,9 @@ export function redactor(secret: unknown): (text: string) => string {
   return (text) => {
     if (secret === undefined || secret === null) return text
     forms ??= formsOf(secret)
-    const possible = forms.filter(({ length }) => length <= text.length)
+    const plain = plainly(text)
+    const possible =
+      forms.length < formsPerPattern ? forms : forms.filter((form) => plain.includes(form.plain))
     let result = text
     try {
       for (let from = 0; from < possible.length; from += formsPerPattern) {
@@ -68,8 +71,7 @@ function formsOf(secret: unknown): Form[] {
   const found = new Set<string>()
   collect(secret, found)
   const forms = new Map<string, Form>()
-  const add = (text: string, source: string) =>
-    forms.set(source, { length: text.replace(/\s+/g, ' ').length, source })
+  const add = (text: string, source: string) => forms.set(source, { plain: plainly(text), source })
   for (const text of found) {
     if (text.length < wholeWordBelow) {
       add(text, `(?<![\\p{L}\\p{N}])${pattern(text)}(?![\\p{L}\\p{N}])`)
@@ -84,7 +86,11 @@ function formsOf(secret: unknown): Form[] {
     for (const spelling of spellings) if (spelling !== text) add(spelling, pattern(spelling))
   }
   // Longest first, so that a secret is taken out whole where another is a part of it.
-  return [...forms.values()].sort((a, b) => b.length - a.length)
+  return [...forms.values()].sort((a, b) => b.plain.length - a.plain.length)
+}
+
+function plainly(text: string): string {
+  return text.replace(/\s+/g, ' ').toLowerCase()
 }
 
 function encodedForAddress(text: string): string {

@@ -64,6 +64,7 @@ export class SeatModel implements ModelHandle {
     this.checkLimits()
     await breathe()
     this.checkLimits()
+    this.checkPrice()
     const sampling = this.samplingFor(request)
     const prompt = recorder.path(seat, request.messages)
     const atMs = performance.now() - this.options.startedAt
@@ -143,6 +144,8 @@ export class SeatModel implements ModelHandle {
   record(messages: readonly Message[]): void {
     this.checkLimits()
     this.turns++
+    // What an agent spends by other means is not known here.
+    this.costUsd = null
     this.options.recorder.path(this.options.seat, messages)
   }
 
@@ -192,8 +195,13 @@ export class SeatModel implements ModelHandle {
       this.stopped = new SeatStop({ outcome: reached })
       throw this.stopped
     }
-    if (limits.costUsd !== undefined && this.costUsd === null) {
-      const message = `limit costUsd cannot be kept: the price of ${this.options.model.id} is unknown; give it a price, or leave the limit out`
+  }
+
+  /** A limit on what has no price would be no limit. */
+  private checkPrice(): void {
+    const { limits, seat, model } = this.options
+    if (seat === 'agent' && limits.costUsd !== undefined && this.costUsd === null) {
+      const message = `limit costUsd cannot be kept: the price of ${model.id} is unknown; give it a price, or lift the limit with costUsd: Infinity`
       this.stopped = new SeatStop({
         fault: { owner: 'platform', stage: 'model', code: 'price_unknown', message, retryable: false },
       })

@@ -3,6 +3,7 @@ import {
   createRng,
   type ErasedDefinition,
   type IndexedTasks,
+  messageOf,
   QuintainError,
   refuseProblems,
   sha256,
@@ -41,7 +42,9 @@ export async function openTaskset(
   seed: string,
 ): Promise<Taskset> {
   const given = definition.tasks
-  const source = typeof given === 'function' ? await given({ options: options as never }) : given
+  const source = await ofAuthor('tasks()', () =>
+    typeof given === 'function' ? given({ options: options as never }) : given,
+  )
   if (isIndexed(source)) return indexed(source, seed)
   if (
     typeof source === 'object' &&
@@ -54,6 +57,16 @@ export async function openTaskset(
     'tasks_invalid',
     'tasks is neither an array, an iterable nor { size, at(index) }; see the contract in docs/contract.md.',
   )
+}
+
+/** Runs code that makes tasks. Throws `tasks_invalid`; the text is the author's own, and `cause` what was thrown. */
+async function ofAuthor<T>(what: string, run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    if (QuintainError.isInstance(cause)) throw cause
+    throw new QuintainError('tasks_invalid', `${what} threw: ${messageOf(cause)}`, { cause, facts: { what } })
+  }
 }
 
 function isIndexed(source: unknown): source is IndexedTasks<unknown, unknown> {
@@ -74,9 +87,9 @@ function indexed(source: IndexedTasks<unknown, unknown>, seed: string): Taskset 
   const at = (index: number): Promise<Task> => {
     let task = kept.get(index)
     if (task === undefined) {
-      task = Promise.resolve(source.at(index, { rng: createRng(`${seed}/task/${index}`) })).then((input) =>
-        checkedTask(input, index),
-      )
+      task = ofAuthor(`tasks.at(${index})`, () =>
+        source.at(index, { rng: createRng(`${seed}/task/${index}`) }),
+      ).then((input) => checkedTask(input, index))
       if (kept.size >= keptTasks) kept.delete(kept.keys().next().value!)
       kept.set(index, task)
     }
@@ -103,7 +116,7 @@ function sequential(source: Iterable<unknown> | AsyncIterable<unknown>): Taskset
     // One reader at a time: two attempts may ask for tasks of one iterator together.
     turn = turn.then(async () => {
       while (!ended && read.length <= index) {
-        const next = await iterator.next()
+        const next = await ofAuthor(`reading task ${read.length}`, () => iterator.next())
         if (next.done === true) ended = true
         else read.push(checkedTask(next.value, read.length))
       }
