@@ -120,7 +120,6 @@ export class Journal {
       await truncateTornTail(join(dir, runFiles.orders))
       files = await openFiles(dir)
       await files.orders.append(Buffer.from(jsonLine(manifest)))
-      await files.orders.sync()
       await writeManifest(dir, manifest)
       return new Journal(dir, manifest, lock, files)
     } catch (error) {
@@ -135,7 +134,7 @@ export class Journal {
    * Throws `run_not_found`, `run_locked`, `run_too_new`, `run_corrupt`, `disk_full` and `journal_io`. What was
    * repaired is among `fold.issues`.
    */
-  static async open<T extends Folded>(
+  static async open<T extends Folded = AttemptRecord>(
     dir: string,
     project?: (attempt: AttemptRecord) => T,
   ): Promise<{ journal: Journal; fold: RunFold<T> }> {
