@@ -79,6 +79,8 @@ class Pool implements Executor {
   private readonly workers: PoolWorker[] = []
   /** Orders that were on a worker which was lost for a reason unknown, and how many of them may share a process next. */
   private readonly suspects = new Map<number, number>()
+  /** Orders that were lost once to another order's doing. */
+  private readonly lostBefore = new Set<number>()
   private readonly cells = new Set<Cell>()
   private readonly cellWaiters: (() => void)[] = []
   private readonly starting = new Set<Promise<unknown>>()
@@ -123,7 +125,11 @@ class Pool implements Executor {
   async run(job: Job): Promise<AttemptOutput> {
     try {
       const sharing = this.suspects.get(job.order.seq)
-      return await (sharing === undefined ? (await this.anyWorker()).run(job) : this.runApart(job, sharing))
+      if (sharing !== undefined) return await this.runApart(job, sharing)
+      const output = await (await this.anyWorker()).run(job)
+      if (this.lostBefore.size > 0 && output.attempt.fault?.code !== 'worker_lost')
+        this.lostBefore.delete(job.order.seq)
+      return output
     } catch (error) {
       return this.noWorkers(job, error)
     }
@@ -248,9 +254,16 @@ class Pool implements Executor {
     this.options.log(`worker lost: ${end.how}, ${end.detail}\n`)
 
     const known = jobs.some(({ job }) => job.order.seq === end.seq)
-    if (!alone && !known) {
-      const sharing = jobs.length <= mostAlone ? 1 : Math.ceil(Math.sqrt(jobs.length))
-      for (const { job } of jobs) this.suspects.set(job.order.seq, sharing)
+    const sharing = jobs.length <= mostAlone ? 1 : Math.ceil(Math.sqrt(jobs.length))
+    for (const { job } of jobs) {
+      const { seq } = job.order
+      if (alone || seq === end.seq) {
+        this.suspects.delete(seq)
+        this.lostBefore.delete(seq)
+      } else if (!known) this.suspects.set(seq, sharing)
+      // Where many orders end their workers, the others would be lost with them again and again.
+      else if (this.lostBefore.has(seq)) this.suspects.set(seq, 1)
+      else this.lostBefore.add(seq)
     }
     for (const { job, started, resolve } of jobs) {
       const guilty = alone || job.order.seq === end.seq

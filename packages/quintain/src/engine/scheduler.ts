@@ -114,6 +114,8 @@ class Scheduler {
   private lastProgress = 0
   private faultsInARow = 0
   private sawResult = false
+  /** Faults by owner and code until the first result. */
+  private readonly firstFaults = new Map<string, { count: number; message: string }>()
 
   constructor(options: ScheduleOptions) {
     this.options = options
@@ -265,10 +267,18 @@ class Scheduler {
       this.sawResult = true
       return
     }
-    if (!final || this.sawResult || ++this.faultsInARow < onlyFaultsLimit) return
+    if (!final || this.sawResult) return
+    const name = `${fault.owner}/${fault.code}`
+    const met = this.firstFaults.get(name) ?? { count: 0, message: fault.message }
+    met.count++
+    this.firstFaults.set(name, met)
+    if (++this.faultsInARow < onlyFaultsLimit) return
+    // A lost worker is the consequence of something; what it is of says more.
+    const weight = ([of, { count }]: [string, { count: number }]) => (of.endsWith('/worker_lost') ? 0 : count)
+    const [top, { count, message }] = [...this.firstFaults].sort((a, b) => weight(b) - weight(a))[0]!
     this.halt({
       code: 'only_faults',
-      message: `the first ${onlyFaultsLimit} orders all ended in faults; the last was ${fault.owner}/${fault.code}: ${fault.message}`,
+      message: `the first ${onlyFaultsLimit} orders all ended in faults, ${count} of them in ${top}: ${message}`,
     })
   }
 
