@@ -368,11 +368,14 @@ async function* chunksOf(
   from: number,
   options: Pick<JsonlFileOptions, 'chunkBytes' | 'signal'>,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const size = options.chunkBytes ?? defaultChunkBytes
+  const most = options.chunkBytes ?? defaultChunkBytes
   const file = await open(path, 'r')
   try {
+    // No larger than what is left: thousands of small files would otherwise keep the collector busy with megabytes.
+    const { size: end } = await file.stat()
     for (let position = from; ; ) {
       options.signal?.throwIfAborted()
+      const size = Math.min(most, Math.max(end - position, 4_096))
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(size), 0, size, position)
       if (bytesRead === 0) return
       position += bytesRead
