@@ -23,17 +23,34 @@ export interface Rng {
  * rng.pick(['a', 'b', 'c'])
  */
 export function createRng(seed: string | number): Rng {
-  return generator(sha256(`seed:${seed}`))
+  return generator(`seed:${seed}`)
 }
 
-/** `name` is what tells this generator from all others: 64 hex digits. */
-function generator(name: string): Rng {
-  const word = (at: number): number => Number.parseInt(name.slice(8 * at, 8 * at + 8), 16) | 0
-  let a = word(0)
-  let b = word(1)
-  let c = word(2)
-  let counter = word(3)
+/** Nothing is hashed before the first draw or fork: most generators that a rollout is given are never drawn from. */
+function generator(source: string): Rng {
+  /** What tells this generator from all others: 64 hex digits. */
+  let name: string | undefined
+  const named = (): string => {
+    name ??= sha256(source)
+    return name
+  }
+  let seeded = false
+  let a = 0
+  let b = 0
+  let c = 0
+  let counter = 0
+  const seed = (): void => {
+    seeded = true
+    const digits = named()
+    const word = (at: number): number => Number.parseInt(digits.slice(8 * at, 8 * at + 8), 16) | 0
+    a = word(0)
+    b = word(1)
+    c = word(2)
+    counter = word(3)
+    for (let i = 0; i < 12; i++) bits()
+  }
   const bits = (): number => {
+    if (!seeded) seed()
     const t = (((a + b) | 0) + counter) | 0
     counter = (counter + 1) | 0
     a = b ^ (b >>> 9)
@@ -42,7 +59,6 @@ function generator(name: string): Rng {
     c = (c + t) | 0
     return t >>> 0
   }
-  for (let i = 0; i < 12; i++) bits()
 
   const rng: Rng = {
     next: () => bits() / 4294967296,
@@ -69,7 +85,7 @@ function generator(name: string): Rng {
       }
       return copy
     },
-    fork: (label) => generator(sha256(`fork:${name}:${label}`)),
+    fork: (label) => generator(`fork:${named()}:${label}`),
   }
   return rng
 }

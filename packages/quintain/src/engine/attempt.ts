@@ -32,8 +32,16 @@ import { type Grading, grade } from './grade.ts'
 import { notPlainIn, plainCopy } from './plain.ts'
 import { Recorder } from './recorder.ts'
 import { hideKeys, redactedMessage, redactor } from './redact.ts'
-import { SeatModel, SeatStop } from './seat.ts'
-import { type Activity, StepAbandoned, StepFailure, type StepOptions, step, worldFault } from './step.ts'
+import { rolloutOver, SeatModel, SeatStop } from './seat.ts'
+import {
+  type Activity,
+  abortReason,
+  StepAbandoned,
+  StepFailure,
+  type StepOptions,
+  step,
+  worldFault,
+} from './step.ts'
 import { fullDigest } from './taskset.ts'
 import { transcriptOf } from './transcript.ts'
 
@@ -163,7 +171,7 @@ class Attempt {
     } finally {
       this.fence()
       if (world?.close !== undefined) await this.close(world)
-      worldOver.abort()
+      worldOver.abort(abortReason)
     }
   }
 
@@ -275,8 +283,8 @@ class Attempt {
   /** After this nothing of the agent reaches the world, a tool or a model. */
   private fence(): void {
     this.clock.stop()
-    for (const player of Object.values(this.players)) player.model.stopped ??= new SeatStop({})
-    this.over.abort()
+    for (const player of Object.values(this.players)) player.model.stopped ??= rolloutOver
+    this.over.abort(abortReason)
     this.episode?.fence()
   }
 

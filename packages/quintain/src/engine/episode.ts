@@ -20,7 +20,7 @@ import type { AgentClock } from './agent-clock.ts'
 import { checkedContent, checkedTools, checkedTurn } from './given.ts'
 import type { Recorder } from './recorder.ts'
 import { redactedMessage } from './redact.ts'
-import { type SeatModel, SeatStop } from './seat.ts'
+import { rolloutOver, type SeatModel, SeatStop } from './seat.ts'
 import { StepAbandoned, StepFailure, worldFault } from './step.ts'
 
 /** A seat ready to play. */
@@ -84,8 +84,7 @@ export class Episode {
 
   /** Lets nothing reach the world any more; seats that wait are told that it is over. */
   fence(): void {
-    const over = new SeatStop({})
-    for (const seat of this.waiting.values()) seat.reject(over)
+    for (const seat of this.waiting.values()) seat.reject(rolloutOver)
     this.waiting.clear()
   }
 

@@ -10,7 +10,7 @@ import {
 } from '../core/index.ts'
 import { kindOf } from './given.ts'
 import { redactedMessage } from './redact.ts'
-import { type Activity, StepFailure, step } from './step.ts'
+import { type Activity, abortReason, StepFailure, step } from './step.ts'
 
 export interface Grading {
   components: Record<string, ComponentRecord>
@@ -117,7 +117,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
       `what a grader gave could not be read: ${redactedMessage(options.redact, thrown)}`,
     )
   } finally {
-    controller.abort()
+    controller.abort(abortReason)
   }
 }
 

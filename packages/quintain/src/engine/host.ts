@@ -55,6 +55,7 @@ export interface HostOptions {
 /** An environment that is loaded with its options, ready to list tasks and to run attempts. One per worker. */
 export class EnvironmentHost {
   readonly description: HostDescription
+  private readonly rubric: string
   private readonly definition: ErasedDefinition
   private readonly options: HostOptions
   private readonly taskset: Taskset
@@ -73,6 +74,7 @@ export class EnvironmentHost {
     this.taskset = taskset
     this.envLimits = envLimits
     this.description = description
+    this.rubric = rubricName(description)
     this.declared = new Set(description.needs)
   }
 
@@ -204,7 +206,7 @@ export class EnvironmentHost {
         seats: this.assignments(job),
         limits: resolveLimits(this.envLimits, task.limits, spec.limits),
         runSeed: spec.seed,
-        rubric: rubricName(this.description),
+        rubric: this.rubric,
         controller,
         activity: this.options.activity,
       })

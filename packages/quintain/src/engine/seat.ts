@@ -34,6 +34,9 @@ export class SeatStop extends Error {
   }
 }
 
+/** Told to whatever of a rollout still runs when it is over. One for all: making an error costs more than a turn. */
+export const rolloutOver = new SeatStop({})
+
 /** Model calls of a seat other than the agent's, which no limit of the task bounds. */
 const mostCallsOfOtherSeats = 1_000
 
@@ -232,7 +235,7 @@ export class SeatModel implements ModelHandle {
 
   private failed(thrown: unknown, prompt: number, atMs: number, sampling: Sampling): Error {
     const { seat, model, recorder, signal } = this.options
-    if (signal.aborted) return thrown instanceof Error ? thrown : new SeatStop({})
+    if (signal.aborted) return thrown instanceof Error ? thrown : rolloutOver
     const retries = thrown instanceof ModelFault ? thrown.retries : []
     const latencyMs = performance.now() - this.options.startedAt - atMs
     const waitMs = retries.reduce((sum, entry) => sum + entry.waitedMs, 0)

@@ -40,6 +40,9 @@ export interface StepOptions {
   signal?: AbortSignal
 }
 
+/** Why the signals of a rollout abort when it is over. One for all, and not made anew with a stack each time. */
+export const abortReason: Error = Object.assign(new Error('the rollout is over'), { name: 'AbortError' })
+
 /** Thrown by a step whose attempt ended while it ran. */
 export class StepAbandoned extends Error {
   override readonly name = 'StepAbandoned'
