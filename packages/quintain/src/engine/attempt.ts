@@ -29,6 +29,7 @@ import {
 import { AgentClock } from './agent-clock.ts'
 import { Episode, type EpisodeEnd, type SeatPlayer } from './episode.ts'
 import { type Grading, grade } from './grade.ts'
+import { LateSignal } from './late-signal.ts'
 import { notPlainIn, plainCopy } from './plain.ts'
 import { Recorder } from './recorder.ts'
 import { hideKeys, redactedMessage, redactor } from './redact.ts'
@@ -153,11 +154,11 @@ class Attempt {
   /** From the opening of the world to its final state. The world is closed on every path. */
   private async playAndFinish(): Promise<{ outcome: Outcome; stop?: string }> {
     const { definition } = this.input
-    const worldOver = new AbortController()
+    const worldOver = new LateSignal()
     let world: World<unknown> | undefined
     try {
       if (definition.world !== undefined) {
-        world = await this.openWorld(worldOver.signal)
+        world = await this.openWorld(worldOver)
         if (typeof (world as World<unknown> | undefined)?.finish !== 'function') {
           throw worldFault('open', 'bad_world', 'world() gave nothing with a finish() method')
         }
@@ -171,11 +172,11 @@ class Attempt {
     } finally {
       this.fence()
       if (world?.close !== undefined) await this.close(world)
-      worldOver.abort(abortReason)
+      worldOver.end()
     }
   }
 
-  private async openWorld(signal: AbortSignal): Promise<World<unknown>> {
+  private async openWorld(over: LateSignal): Promise<World<unknown>> {
     const { definition, task, options, controller, runSeed } = this.input
     const rng = createRng(`${runSeed}/world/${fullDigest(task)}`)
     let made: unknown
@@ -189,7 +190,9 @@ class Attempt {
             options: options as never,
             rng,
             clock: virtualClock(),
-            signal,
+            get signal() {
+              return over.signal
+            },
           })
           made = opened
           return opened

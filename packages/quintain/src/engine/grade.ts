@@ -9,8 +9,9 @@ import {
   type VerdictSummary,
 } from '../core/index.ts'
 import { kindOf } from './given.ts'
+import { LateSignal } from './late-signal.ts'
 import { redactedMessage } from './redact.ts'
-import { type Activity, abortReason, StepFailure, step } from './step.ts'
+import { type Activity, StepFailure, step } from './step.ts'
 
 export interface Grading {
   components: Record<string, ComponentRecord>
@@ -35,8 +36,13 @@ export interface GradeOptions {
 export async function grade(options: GradeOptions): Promise<Grading> {
   const { definition, limits } = options
   const end = performance.now() + limits.gradeMs!
-  const controller = new AbortController()
-  const context = { ...options.context, signal: controller.signal }
+  const over = new LateSignal()
+  const context = {
+    ...options.context,
+    get signal() {
+      return over.signal
+    },
+  }
   const components: Record<string, ComponentRecord> = {}
   const evidence: Record<string, unknown> = {}
   const metrics: Record<string, number | null> = {}
@@ -117,7 +123,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
       `what a grader gave could not be read: ${redactedMessage(options.redact, thrown)}`,
     )
   } finally {
-    controller.abort(abortReason)
+    over.end()
   }
 }
 
