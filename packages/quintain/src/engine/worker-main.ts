@@ -13,22 +13,19 @@ import {
   QuintainError,
 } from '../core/index.ts'
 import { EnvironmentHost } from './host.ts'
+import { Outbox } from './outbox.ts'
 import type { FromWorker, ToWorker, WireError, WireFault } from './protocol.ts'
 import { type Activity, StepFailure } from './step.ts'
 import { watchdogFd, watchdogSource } from './watchdog.ts'
 
 let host: EnvironmentHost | undefined
 
-let outbox: FromWorker[] = []
-function send(message: FromWorker): void {
-  // What happens in one turn of the event loop leaves in one message.
-  if (outbox.push(message) === 1) setImmediate(flush)
-}
-function flush(): void {
-  const batch = outbox
-  outbox = []
+const outbox = new Outbox<FromWorker>((batch) => {
   // The channel closes when the main process is gone; so does this one, by `disconnect`.
   process.send?.(batch, undefined, undefined, () => {})
+})
+function send(message: FromWorker): void {
+  outbox.push(message)
 }
 
 const stages = ['', 'task', 'open', 'tools', 'tool', 'reply', 'snapshot', 'finish', 'close', 'grade', 'group']

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Permissions } from '../core/index.ts'
 import type { EnvironmentLocation } from './locate.ts'
+import { Outbox } from './outbox.ts'
 import type { FromWorker, ToWorker } from './protocol.ts'
 import { watchdogFd } from './watchdog.ts'
 
@@ -45,7 +46,7 @@ export class WorkerProcess {
   /** The worker leads a process group, so that what it starts can be ended with it. */
   private readonly ownGroup: boolean
   private readonly options: WorkerProcessOptions
-  private outbox: ToWorker[] = []
+  private readonly outbox: Outbox<ToWorker>
   private ended = false
   private lastWord: WorkerEnd | undefined
   private lastHeard = performance.now()
@@ -61,6 +62,9 @@ export class WorkerProcess {
       execArgv: permissionFlags(options.location, options.permissions),
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
+    })
+    this.outbox = new Outbox((batch) => {
+      if (this.child.connected) this.child.send(batch, () => {})
     })
     this.child.on('message', (batch: FromWorker[]) => {
       this.lastHeard = performance.now()
@@ -88,7 +92,7 @@ export class WorkerProcess {
   }
 
   send(message: ToWorker): void {
-    if (this.outbox.push(message) === 1) setImmediate(() => this.flush())
+    this.outbox.push(message)
   }
 
   /** Ends the process at once; `onEnd` is not called. Resolves when it is gone. */
@@ -116,12 +120,6 @@ export class WorkerProcess {
   private ending(code: number | null, signal: NodeJS.Signals | null): void {
     const detail = signal === null ? `exit code ${code}` : `signal ${signal}`
     this.end(this.lastWord ?? { how: 'killed', detail })
-  }
-
-  private flush(): void {
-    const batch = this.outbox
-    this.outbox = []
-    if (this.child.connected) this.child.send(batch, () => {})
   }
 
   private ping(): void {
