@@ -2,6 +2,7 @@ import {
   type Fault,
   type Model,
   ModelFault,
+  type ModelResponse,
   messageOf,
   type Need,
   type Permissions,
@@ -447,7 +448,7 @@ class PoolWorker {
         return
       }
       case 'call':
-        void this.call(message)
+        this.call(message)
         return
       case 'abort':
         this.calls.get(message.call)?.abort()
@@ -473,21 +474,37 @@ class PoolWorker {
   }
 
   /** A model call on behalf of a rollout: the only way from a worker to a provider. */
-  private async call(message: CallMessage): Promise<void> {
+  private call(message: CallMessage): void {
     const { call } = message
     const model = this.models.get(message.seat)
     const controller = new AbortController()
     this.calls.set(call, controller)
+    const answer =
+      model === undefined
+        ? Promise.reject(new Error(`no model "${message.model}" in this run`))
+        : model.generate(message.request, {
+            signal: controller.signal,
+            attempt: message.attempt,
+            task: message.task,
+            repeat: message.repeat,
+            seat: message.seat,
+            onWait: this.waitOf(call),
+          })
+    void this.reply(call, answer, controller)
+  }
+
+  private waitOf(call: number): (waiting: boolean) => void {
+    return (waiting) => this.process.send({ t: 'wait', call, waiting })
+  }
+
+  /** Apart from `call`, whose frame would keep the whole request for as long as the answer takes. */
+  private async reply(
+    call: number,
+    answer: Promise<ModelResponse>,
+    controller: AbortController,
+  ): Promise<void> {
     try {
-      if (model === undefined) throw new Error(`no model "${message.model}" in this run`)
-      const response = await model.generate(message.request, {
-        signal: controller.signal,
-        attempt: message.attempt,
-        task: message.task,
-        repeat: message.repeat,
-        seat: message.seat,
-        onWait: (waiting) => this.process.send({ t: 'wait', call, waiting }),
-      })
+      const response = await answer
       if (!controller.signal.aborted) this.process.send({ t: 'reply', call, response })
     } catch (thrown) {
       if (!controller.signal.aborted) this.process.send({ t: 'reply', call, failure: wireFault(thrown) })

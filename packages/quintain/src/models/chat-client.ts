@@ -207,7 +207,7 @@ export function createChatModel(options: ChatModelOptions): Model {
   }
 
   async function tryOnce(
-    body: string,
+    body: Buffer,
     context: ModelContext,
     waited: { ms: number },
   ): Promise<{ reply: Exchanged; completion: RawCompletion }> {
@@ -239,6 +239,33 @@ export function createChatModel(options: ChatModelOptions): Model {
     }
   }
 
+  async function answer(body: Buffer, taken: Set<string>, context: ModelContext): Promise<ModelResponse> {
+    const began = performance.now()
+    const waited = { ms: 0 }
+    const { value, retries, waitedMs } = await withRetry(() => tryOnce(body, context, waited), {
+      ...options.retry,
+      signal: context.signal,
+    })
+    const { reply, completion } = value
+    const version = reply.headers['x-weight-version'] ?? reply.headers['x-policy-version']
+    if (completion.weightVersion === undefined && typeof version === 'string')
+      completion.weightVersion = version
+
+    const response = readResponse(completion, {
+      ...(options.thinkTags === undefined ? {} : { thinkTags: options.thinkTags }),
+      taken,
+    })
+    if (reply.warnings > 0) response.flags = [...(response.flags ?? []), 'stream_comment_as_data']
+    response.costUsd = costOf(response.usage, price)
+    response.timing = {
+      firstByteMs: reply.firstByteMs,
+      totalMs: performance.now() - began,
+      waitMs: waitedMs + waited.ms,
+    }
+    if (retries.length > 0) response.retries = retries
+    return response
+  }
+
   return {
     id,
     async generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse> {
@@ -248,31 +275,8 @@ export function createChatModel(options: ChatModelOptions): Model {
         shared.add(context.signal)
         setMaxListeners(0, context.signal)
       }
-      const began = performance.now()
-      const body = buildRequestBody(request, bodyOptions)
-      const waited = { ms: 0 }
-      const { value, retries, waitedMs } = await withRetry(() => tryOnce(body, context, waited), {
-        ...options.retry,
-        signal: context.signal,
-      })
-      const { reply, completion } = value
-      const version = reply.headers['x-weight-version'] ?? reply.headers['x-policy-version']
-      if (completion.weightVersion === undefined && typeof version === 'string')
-        completion.weightVersion = version
-
-      const response = readResponse(completion, {
-        ...(options.thinkTags === undefined ? {} : { thinkTags: options.thinkTags }),
-        taken: takenIds(request),
-      })
-      if (reply.warnings > 0) response.flags = [...(response.flags ?? []), 'stream_comment_as_data']
-      response.costUsd = costOf(response.usage, price)
-      response.timing = {
-        firstByteMs: reply.firstByteMs,
-        totalMs: performance.now() - began,
-        waitMs: waitedMs + waited.ms,
-      }
-      if (retries.length > 0) response.retries = retries
-      return response
+      // While thousands of calls wait for their answers, each should hold its body and nothing else of the request.
+      return answer(Buffer.from(buildRequestBody(request, bodyOptions)), takenIds(request), context)
     },
     async close() {
       if (options.dispatcher === undefined) await (await opening)?.destroy()
