@@ -189,3 +189,27 @@ describe('a run that was stopped before its groups were graded', () => {
     expect(calls).toBe(4)
   })
 })
+
+describe('a group whose grader failed', () => {
+  test('is a fault that names it, and resume grades it again without running the agents', async () => {
+    let broken = true
+    let calls = 0
+    const model = modelThat((_request, { repeat = 0 }) => {
+      calls++
+      return 'x'.repeat(4 - repeat)
+    })
+    const env = ranked((context) => {
+      if (broken) throw new Error('the judge is down')
+      return byLength(context)
+    })
+    const run = await recorded(env, { model }, { repeats: 4 })
+    expect(
+      run.states.map(({ status, chosen }) => [status, chosen?.fault?.owner, chosen?.fault?.stage]),
+    ).toEqual(Array.from({ length: 4 }, () => ['faulted', 'grader', 'group']))
+    broken = false
+    const whole = await resumed(run, { env: env as never, players: { agent: { model } } })
+    expect(whole.states.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'scored'))
+    expect(rewards(whole)).toEqual([34, 23, 12, 1])
+    expect(calls).toBe(4)
+  })
+})

@@ -35,7 +35,7 @@ import { checkPolicies, type Player, policySpec, type Recordings } from './polic
 import { openPool } from './pool-executor.ts'
 import type { Progress, ProgressCounter } from './progress.ts'
 import type { HostDescription, HostSpec, PolicySpec } from './protocol.ts'
-import { type RunStop, Standing, schedule } from './scheduler.ts'
+import { isOwnVerdictWhole, type RunStop, Standing, schedule } from './scheduler.ts'
 import type { TaskSummary } from './taskset.ts'
 
 /** What a run needs however it began. */
@@ -258,8 +258,9 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
   }
 }
 
+/** An order that wants nothing but its group's verdict, be it for the first time or after a fault of the group's grader. */
 function isGroupPending(chosen: Folded | undefined): boolean {
-  return chosen?.verdict?.pending === 'group' && chosen.fault === null
+  return chosen?.verdict?.pending === 'group' && isOwnVerdictWhole(chosen)
 }
 
 /**

@@ -335,7 +335,7 @@ class Scheduler {
           (state.status === 'pending' && !open.includes(state)),
       )
       if (unfinished) continue
-      const graded = states.filter((state) => state.chosen?.verdict != null && state.chosen.fault === null)
+      const graded = states.filter(({ chosen }) => chosen?.verdict != null && isOwnVerdictWhole(chosen))
       const members = await Promise.all(
         graded.map((state) => memberOf(journal.dir, state.order, state.chosen!)),
       )
@@ -349,6 +349,7 @@ class Scheduler {
               order: verdict.order,
               seq: graded.find((state) => state.order.id === verdict.order)!.order.seq,
               verdict: verdict.summary,
+              fault: null,
             },
             linePart(verdict.record),
           )
@@ -367,13 +368,20 @@ class Scheduler {
                 retryable: true,
               }
         for (const { order, chosen } of open) {
-          const line = { attempt: chosen!.id, order: order.id, seq: order.seq, verdict: null, fault }
+          // The member's own verdict stays pending, so that a resume grades the group again and runs no agent.
+          const { verdict } = chosen!
+          const line = { attempt: chosen!.id, order: order.id, seq: order.seq, verdict, fault }
           journal.appendVerdict({ schema: 'quintain.verdict-summary', v: 1, ...line }, undefined)
         }
       }
       await journal.ready()
     }
   }
+}
+
+/** Whether an attempt was graded itself: a fault of its group's grader takes nothing from that. */
+export function isOwnVerdictWhole({ fault }: { fault: Fault | null }): boolean {
+  return fault === null || fault.stage === 'group'
 }
 
 async function memberOf(dir: string, order: OrderRecord, attempt: AttemptRecord): Promise<GroupMemberData> {
