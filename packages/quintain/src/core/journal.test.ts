@@ -532,6 +532,27 @@ describe('a disk that fails', () => {
     }
   })
 
+  test('that has no room for all of what arrives together keeps the part that fits', async (context) => {
+    const disk = smallDisk(256)
+    if (disk === undefined) return context.skip('may not mount')
+    try {
+      const dir = join(disk.dir, 'run')
+      const journal = await Journal.create(dir, manifest())
+      await journal.appendOrders(Array.from({ length: 60 }, (_, seq) => order(seq)))
+      for (let seq = 0; seq < 60; seq++) journal.appendAttempt(entry(seq, { filler: 'x'.repeat(5_000) }))
+      await expect(journal.close()).rejects.toMatchObject({ code: 'disk_full' })
+      const { states, issues } = await foldRun(dir)
+      expect(issues).toEqual([])
+      const kept = states.filter(({ status }) => status === 'scored')
+      expect(kept.length).toBeGreaterThan(20)
+      expect(kept.length).toBeLessThan(60)
+      expect(kept.map(({ order: one }) => one.seq)).toEqual(kept.map((_, seq) => seq))
+      for (const { chosen } of kept) expect((await readTrajectory(dir, chosen!)).attempt).toBe(chosen!.id)
+    } finally {
+      disk.unmount()
+    }
+  })
+
   test('that is full from the start gives a typed error at every step of making a run', async (context) => {
     const disk = smallDisk(64)
     if (disk === undefined) return context.skip('may not mount')

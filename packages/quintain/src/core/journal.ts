@@ -258,60 +258,72 @@ export class Journal {
     })
   }
 
-  /** Writes all that is queued: every part first, then the lines that point to them. */
+  /** Writes all that is queued. */
   private async writeQueued(): Promise<void> {
     // One turn of the event loop gathers what arrives together into one write per file.
     await new Promise((resolve) => setImmediate(resolve))
     const batch = this.queue
     this.queue = []
     this.queuedBytes = 0
+    try {
+      await this.writeBatch(batch).catch(async (error: unknown) => {
+        if (batch.length === 1) throw error
+        // What has no room together may have some of it one by one, and every attempt cost something.
+        for (const item of batch) await this.writeBatch([item])
+      })
+      if (this.unsyncedBytes > syncBytes) await this.sync()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** Writes every part first, then the lines that point to them; all of it or nothing. */
+  private async writeBatch(batch: readonly Entry[]): Promise<void> {
     const chunks: Record<PartName, Uint8Array[]> = { trajectory: [], verdict: [], private: [], tokens: [] }
-    const ends = Object.fromEntries(bodies.map((body) => [body, this.files[body].size])) as Record<
-      PartName,
-      number
-    >
+    const starts = { trajectory: 0, verdict: 0, private: 0, tokens: 0 }
+    for (const body of bodies) starts[body] = this.files[body].size
+    const ends = { ...starts }
     const place = (body: PartName, part: Part): Extent => {
       const extent: Extent = [ends[body], part.bytes.byteLength, part.crc]
       chunks[body].push(part.bytes)
       ends[body] += part.bytes.byteLength
-      this.unsyncedBytes += part.bytes.byteLength
       return extent
     }
-    try {
-      let text = ''
-      for (const item of batch) {
-        if (item.kind === 'verdict') {
-          const part = item.part === undefined ? undefined : place('verdict', item.part)
-          text += jsonLine(part === undefined ? item.line : { ...item.line, part })
-          continue
-        }
-        const { attempt, trajectory, ...others } = item.entry
-        const parts: AttemptRecord['parts'] = { trajectory: place('trajectory', trajectory) }
-        for (const body of ['verdict', 'private', 'tokens'] as const) {
-          const part = others[body]
-          if (part !== undefined) parts[body] = place(body, part)
-        }
-        text += jsonLine({ ...attempt, parts })
+    let text = ''
+    for (const item of batch) {
+      if (item.kind === 'verdict') {
+        const part = item.part === undefined ? undefined : place('verdict', item.part)
+        text += jsonLine(part === undefined ? item.line : { ...item.line, part })
+        continue
       }
-      const lines = Buffer.from(text)
-      await Promise.all(
+      const { attempt, trajectory, ...others } = item.entry
+      const parts: AttemptRecord['parts'] = { trajectory: place('trajectory', trajectory) }
+      for (const body of ['verdict', 'private', 'tokens'] as const) {
+        const part = others[body]
+        if (part !== undefined) parts[body] = place(body, part)
+      }
+      text += jsonLine({ ...attempt, parts })
+    }
+    const lines = Buffer.from(text)
+    try {
+      const writes = await Promise.allSettled(
         bodies
           .filter((body) => chunks[body].length > 0)
           .map((body) => this.files[body].append(...chunks[body])),
       )
+      for (const write of writes) if (write.status === 'rejected') throw write.reason
       await this.files.attempts.append(lines)
-      this.written += batch.length
-      this.unsyncedBytes += lines.byteLength
-      if (this.unsyncedBytes > syncBytes) await this.sync()
-      else {
-        this.syncTimer ??= setTimeout(() => {
-          this.syncTimer = undefined
-          this.sync().catch((error) => this.fail(error))
-        }, syncMs).unref()
-      }
     } catch (error) {
-      this.fail(error)
+      for (const body of bodies) await this.files[body].cutBack(starts[body])
+      throw error
     }
+    this.written += batch.length
+    this.unsyncedBytes += lines.byteLength
+    for (const body of bodies) this.unsyncedBytes += ends[body] - starts[body]
+    this.syncTimer ??= setTimeout(() => {
+      this.syncTimer = undefined
+      this.sync().catch((error) => this.fail(error))
+    }, syncMs).unref()
   }
 
   /** Asks the system to put the files on the disk itself, parts before the lines that point to them. */
@@ -540,9 +552,15 @@ class AppendFile {
       }
       this.size = position
     } catch (error) {
-      await this.handle.truncate(this.size).catch(() => {})
+      await this.cutBack(this.size)
       throw error
     }
+  }
+
+  /** Takes back what was appended beyond `size`. What cannot be taken back is a torn tail, or bytes that nothing points to. */
+  async cutBack(size: number): Promise<void> {
+    this.size = Math.min(this.size, size)
+    await this.handle.truncate(this.size).catch(() => {})
   }
 
   sync(): Promise<void> {
