@@ -415,22 +415,38 @@ export async function readTokens(dir: string, attempt: AttemptRecord): Promise<B
   return tokens && readPart(dir, 'tokens', tokens)
 }
 
-/** The runs under a folder, newest first. Folders that are not runs are left out; unreadable runs are told in `problem`. */
-export async function listRuns(
-  root: string,
-): Promise<{ dir: string; manifest?: ManifestRecord; problem?: string }[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
-  const runs: { dir: string; manifest?: ManifestRecord; problem?: string }[] = []
-  for (const entry of entries) {
-    if (!entry.isDirectory()) continue
-    const dir = join(root, entry.name)
-    try {
-      runs.push({ dir, manifest: await readManifest(dir) })
-    } catch (error) {
-      if (!(QuintainError.isInstance(error) && error.code === 'run_not_found')) {
-        runs.push({ dir, problem: messageOf(error) })
-      }
+/** A run of a folder, or why it cannot be read. */
+export interface ListedRun {
+  dir: string
+  manifest?: ManifestRecord
+  problem?: string
+}
+
+/** The runs in a folder and in its folders, newest first. */
+export async function listRuns(root: string): Promise<ListedRun[]> {
+  const runs: ListedRun[] = []
+  for (const dir of await foldersIn(root)) {
+    const run = await listedRun(dir)
+    if (run !== undefined) runs.push(run)
+    else {
+      const inside = await Promise.all((await foldersIn(dir)).map(listedRun))
+      runs.push(...inside.filter((found) => found !== undefined))
     }
   }
   return runs.sort((a, b) => (b.manifest?.created ?? '').localeCompare(a.manifest?.created ?? ''))
+}
+
+async function foldersIn(dir: string): Promise<string[]> {
+  const entries = await readdir(dir, { withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(dir, name))
+}
+
+/** Undefined for a folder that is no run. */
+async function listedRun(dir: string): Promise<ListedRun | undefined> {
+  try {
+    return { dir, manifest: await readManifest(dir) }
+  } catch (error) {
+    if (QuintainError.isInstance(error) && error.code === 'run_not_found') return undefined
+    return { dir, problem: messageOf(error) }
+  }
 }
