@@ -475,29 +475,23 @@ class PoolWorker {
 
   /** A model call on behalf of a rollout: the only way from a worker to a provider. */
   private call(message: CallMessage): void {
-    const { call } = message
-    const model = this.models.get(message.seat)
     const controller = new AbortController()
-    this.calls.set(call, controller)
-    const answer =
-      model === undefined
-        ? Promise.reject(new Error(`no model "${message.model}" in this run`))
-        : model.generate(message.request, {
-            signal: controller.signal,
-            attempt: message.attempt,
-            task: message.task,
-            repeat: message.repeat,
-            seat: message.seat,
-            onWait: this.waitOf(call),
-          })
-    void this.reply(call, answer, controller)
+    this.calls.set(message.call, controller)
+    void this.reply(message.call, this.generate(message, controller.signal), controller)
+  }
+
+  /** Without `await`, so that no frame keeps the whole request for as long as the answer takes. */
+  private async generate(message: CallMessage, signal: AbortSignal): Promise<ModelResponse> {
+    const { call, attempt, task, repeat, seat } = message
+    const model = this.models.get(seat)
+    if (model === undefined) throw new Error(`no model "${message.model}" in this run`)
+    return model.generate(message.request, { signal, attempt, task, repeat, seat, onWait: this.waitOf(call) })
   }
 
   private waitOf(call: number): (waiting: boolean) => void {
     return (waiting) => this.process.send({ t: 'wait', call, waiting })
   }
 
-  /** Apart from `call`, whose frame would keep the whole request for as long as the answer takes. */
   private async reply(
     call: number,
     answer: Promise<ModelResponse>,
