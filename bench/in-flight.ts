@@ -11,7 +11,7 @@ import { replyText } from './single-turn/text.ts'
 
 const module = import.meta.url
 const inFlight = 10_000
-const latencyMs = 10_000
+const latencyMs = 20_000
 const promptChars = 1_550
 const replyChars = 1_550
 const repetitions = 3
@@ -59,11 +59,23 @@ function byTime(stalls: readonly number[], share: number): number {
   return sorted.at(-1) ?? 0
 }
 
-/** Memory just before the first rollout, and the most while they went on. */
-function risen(samples: readonly MemorySample[], firstAt: number): { idle: number; most: number } {
-  const idle = samples.filter(({ at }) => at < firstAt).at(-1)?.bytes ?? Number.NaN
-  const during = samples.filter(({ at }) => at >= firstAt).map(({ bytes }) => bytes)
-  return { idle, most: Math.max(...during) }
+/** Memory just before the first rollout, the most while all of them waited for their replies, and the most of all. */
+function risen(
+  samples: readonly MemorySample[],
+  { firstAt, allOpenAt, firstReplyAt }: Played,
+): { idle: number; inFlight: number; most: number } {
+  const most = (from: number, to: number): number =>
+    Math.max(...samples.filter(({ at }) => at >= from && at <= to).map(({ bytes }) => bytes))
+  if (allOpenAt === undefined || firstReplyAt === undefined || firstReplyAt - allOpenAt < 500) {
+    throw new Error(
+      'replies came before all rollouts were in flight; the machine is too slow for this latency',
+    )
+  }
+  return {
+    idle: samples.filter(({ at }) => at < firstAt).at(-1)?.bytes ?? Number.NaN,
+    inFlight: most(allOpenAt, firstReplyAt),
+    most: most(firstAt, Number.POSITIVE_INFINITY),
+  }
 }
 
 export const bench: Bench = {
@@ -71,8 +83,8 @@ export const bench: Bench = {
   about:
     `${inFlight} single-turn rollouts started together against a fake model that answers after ${latencyMs / 1000} s, ` +
     'each on a connection of its own; two workers, default isolation, journal on. Memory is the resident memory of main ' +
-    'process and workers together, the most at any sample (every 100 ms, from another process), less what it was just ' +
-    'before the first rollout started. Lag is that of the main process over the whole run (monitorEventLoopDelay, 1 ms).',
+    'process and workers together (sampled every 100 ms by another process) less what it was just before the first rollout ' +
+    'started: while all wait for their replies, and the most at any moment, when all replies come in at once. Lag is that of the main process over the whole run (monitorEventLoopDelay, 1 ms).',
   async run(progress) {
     const files = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }))
     const needed = inFlight + 200
@@ -87,7 +99,9 @@ export const bench: Bench = {
     const perRollout: number[] = []
     const lags: Lag[] = []
     const idle: number[] = []
+    const waiting: number[] = []
     const most: number[] = []
+    const atMost: number[] = []
     let open = 0
     for (let run = 0; run < repetitions; run++) {
       const fake = await forkFakeModel({ latencyMs, text: replyText(replyChars) })
@@ -105,10 +119,12 @@ export const bench: Bench = {
             },
           ),
         )
-        const memory = risen(watch?.stop() ?? [], played.firstAt)
+        const memory = risen(watch?.stop() ?? [], played)
         idle.push(memory.idle / 2 ** 20)
+        waiting.push(memory.inFlight / 2 ** 20)
         most.push(memory.most / 2 ** 20)
-        perRollout.push((memory.most - memory.idle) / inFlight / 1000)
+        perRollout.push((memory.inFlight - memory.idle) / inFlight / 1000)
+        atMost.push((memory.most - memory.idle) / inFlight / 1000)
         lags.push(played.lag)
         open = played.mostOpen
         progress(
@@ -122,10 +138,12 @@ export const bench: Bench = {
     return {
       measurements: [
         medianOf('memory of a rollout in flight, all processes', 'KB', perRollout, { below: 40 }),
+        medianOf('the same at its most, while 10,000 replies come in at once', 'KB', atMost),
         medianOf('event-loop lag of the main process, p99', 'ms', lagOf('p99'), { below: 50 }),
         medianOf('the same, each stall weighed by its length', 'ms', lagOf('p99ByTime')),
         medianOf('the longest stall', 'ms', lagOf('max')),
         medianOf('resident memory of all processes, idle', 'MiB', idle),
+        medianOf('resident memory of all processes, all in flight', 'MiB', waiting),
         medianOf('resident memory of all processes, most', 'MiB', most),
       ],
       notes: [

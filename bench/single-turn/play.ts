@@ -24,6 +24,9 @@ export interface Played {
   trajectoryBytes: number
   /** When the first order was started: milliseconds since 1970. */
   firstAt: number
+  /** When all calls were open, and when the first reply was in; undefined when that never happened. */
+  allOpenAt?: number | undefined
+  firstReplyAt?: number | undefined
   /** Most model calls that were open at once. */
   mostOpen: number
   /** Processor time a rollout, start-up and all: of the main process, and of the workers together. */
@@ -37,15 +40,19 @@ export async function play(options: PlayOptions): Promise<Played> {
   const client = createChatModel({ model: 'fake', baseUrl: url, connections: inFlight })
   let open = 0
   let mostOpen = 0
+  let allOpenAt: number | undefined
+  let firstReplyAt: number | undefined
+  const timestamp = (): number => performance.timeOrigin + performance.now()
   const model: Model = {
     id: client.id,
-    async generate(request, context) {
+    // Not async: its frame would keep the request, which is memory that the engine does not take.
+    generate(request, context) {
       if (++open > mostOpen) mostOpen = open
-      try {
-        return await client.generate(request, context)
-      } finally {
+      if (open === inFlight) allOpenAt ??= timestamp()
+      return client.generate(request, context).finally(() => {
         open--
-      }
+        firstReplyAt ??= timestamp()
+      })
     },
   }
   let first = 0
@@ -79,6 +86,8 @@ export async function play(options: PlayOptions): Promise<Played> {
     firstAt: performance.timeOrigin + first,
     recordBytes: bytes.total / rollouts,
     trajectoryBytes: bytes.trajectories / rollouts,
+    allOpenAt,
+    firstReplyAt,
     mostOpen,
     mainCpuMs: (cpu.ownMs - cpuBefore.ownMs) / rollouts,
     workersCpuMs: (cpu.childrenMs - cpuBefore.childrenMs) / rollouts,
