@@ -376,7 +376,7 @@ describe('damage', () => {
     expect(again.fold.states.map(({ status }) => status)).toEqual(['scored', 'pending'])
     expect(again.fold.states[1]!.chosen).toMatchObject({ id: 'attempt-1', verdict: { pending: 'group' } })
     // Longer than what was lost, so that the place of the lost one is taken.
-    again.journal.appendAttempt(entry(0, { id: 'longer' }))
+    for (const id of ['more', 'and-more']) again.journal.appendAttempt(entry(0, { id }))
     await again.journal.close()
     expect(await statuses(dir)).toEqual(['scored', 'pending'])
 
