@@ -526,16 +526,33 @@ class Attempt {
   }
 }
 
+/** When an attempt began: the date for people, and the monotonic clock, which no change of the date moves. */
+export interface AttemptStart {
+  date: Date
+  ms: number
+}
+
+export function startNow(): AttemptStart {
+  return { date: new Date(), ms: performance.now() }
+}
+
+/** What is known of an attempt that left no records of its own. */
+export interface AttemptRemains {
+  start?: AttemptStart
+  /** Null when it may have called a model: what was spent then is not known. */
+  costUsd?: number | null
+  /** The whole text of what went wrong; for the private records. */
+  privateText?: string
+}
+
 /** The record of an attempt that came to nothing before it began, or whose worker was lost. */
 export function faultedAttempt(
   order: OrderRecord,
   tryNumber: number,
   fault: Fault,
-  start = new Date(),
-  privateText?: string,
+  { start = startNow(), costUsd = 0, privateText }: AttemptRemains = {},
 ): AttemptOutput {
   const id = randomUUID()
-  const end = new Date()
   return {
     attempt: {
       schema: 'quintain.attempt',
@@ -546,15 +563,15 @@ export function faultedAttempt(
       task: order.task,
       repeat: order.repeat,
       try: tryNumber,
-      start: start.toISOString(),
-      end: end.toISOString(),
+      start: start.date.toISOString(),
+      end: new Date().toISOString(),
       outcome: null,
       fault,
       verdict: null,
       usage: { agent: noUsage },
-      costUsd: { agent: 0 },
+      costUsd: { agent: costUsd },
       counts: { turns: 0, toolCalls: 0, modelRetries: 0 },
-      timing: { wallMs: end.getTime() - start.getTime(), agentMs: 0, modelMs: 0, waitMs: 0, gradeMs: 0 },
+      timing: { wallMs: round(performance.now() - start.ms), agentMs: 0, modelMs: 0, waitMs: 0, gradeMs: 0 },
     },
     trajectory: linePart({
       schema: 'quintain.trajectory',
@@ -582,13 +599,17 @@ export function faultedAttempt(
 }
 
 /** The record of an attempt that was given up with the run, in whatever state it was. */
-export function cancelledAttempt(order: OrderRecord, tryNumber: number, start = new Date()): AttemptOutput {
+export function cancelledAttempt(
+  order: OrderRecord,
+  tryNumber: number,
+  remains: AttemptRemains,
+): AttemptOutput {
   const message = 'the run was stopped'
   const output = faultedAttempt(
     order,
     tryNumber,
     { owner: 'platform', stage: 'attempt', code: 'run_stopped', message, retryable: true },
-    start,
+    remains,
   )
   return { ...output, attempt: { ...output.attempt, outcome: 'cancelled', fault: null } }
 }

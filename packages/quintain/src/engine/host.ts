@@ -26,6 +26,7 @@ import { type AttemptOutput, faultedAttempt, runAttempt, type SeatAssignment } f
 import { kindOf } from './given.ts'
 import { totalReward } from './grade.ts'
 import { openOptions } from './open-options.ts'
+import { withScriptedSeats } from './policy.ts'
 import type {
   GroupMemberData,
   GroupVerdict,
@@ -110,7 +111,8 @@ export class EnvironmentHost {
       limits: resolveLimits(envLimits, options.spec.limits),
       permissions,
     }
-    const runOptions = { ...options, spec: { ...options.spec, options: opened } }
+    const seats = withScriptedSeats(options.spec.seats, description.scripted)
+    const runOptions = { ...options, spec: { ...options.spec, options: opened, seats } }
     const taskset = await openTaskset(definition, opened, options.spec.seed)
     return new EnvironmentHost(runOptions, taskset, envLimits, description)
   }
@@ -410,7 +412,7 @@ function lostAttempt(job: Job, thrown: unknown): AttemptOutput {
     retryable: false,
   }
   const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)
-  return faultedAttempt(job.order, job.try, fault, new Date(), text)
+  return faultedAttempt(job.order, job.try, fault, { privateText: text })
 }
 
 /** The name of a policy in records and reports. */

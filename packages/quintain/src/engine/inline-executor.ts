@@ -3,6 +3,7 @@ import type { AgentFunction } from '../harness/index.ts'
 import { type AttemptOutput, cancelledAttempt } from './attempt.ts'
 import type { Executor } from './executor.ts'
 import { EnvironmentHost } from './host.ts'
+import { spentUnseen } from './policy.ts'
 import type { HostSpec, Job } from './protocol.ts'
 import { noActivity } from './step.ts'
 import type { TaskSummary } from './taskset.ts'
@@ -60,7 +61,8 @@ export async function openInline(options: {
     async close() {
       host.cancel()
       // Code of this process cannot be ended; nobody waits for it any longer.
-      for (const [job, resolve] of running) resolve(cancelledAttempt(job.order, job.try))
+      for (const [job, resolve] of running)
+        resolve(cancelledAttempt(job.order, job.try, { costUsd: spentUnseen(spec.seats) }))
     },
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type AttemptRecord, createRng, foldRun, partsIntact, recordsOf, runFiles } from '../core/index.ts'
 import { pause, temporaryFolder } from './__fixtures__/recorded.ts'
-import type { RunOptions } from './run.ts'
+import type { RunOptions } from './run-options.ts'
 
 /*
  * Runs whose main process is killed with SIGKILL, at a random moment, again and again: twenty times in all.

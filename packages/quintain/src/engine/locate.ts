@@ -17,6 +17,8 @@ export interface EnvironmentLocation {
   readRoots: string[]
   /** The reference as it was given. */
   reference: string
+  /** It is a path, and not the name of an installed package. */
+  isPath: boolean
 }
 
 interface PackageJson {
@@ -58,29 +60,30 @@ export async function locateEnvironment(
     packageDir,
     readRoots: readRoots(packageDir, manifest),
     reference,
+    isPath: found.isPath,
   }
 }
 
-function find(reference: string, cwd: string): { packageDir: string; file?: string } {
+function find(reference: string, cwd: string): { packageDir: string; file?: string; isPath: boolean } {
   const path = isAbsolute(reference) ? reference : resolve(cwd, reference)
   const looksLikePath = /^\.{0,2}[/\\]/.test(reference) || isAbsolute(reference)
   if (existsSync(path)) {
     if (statSync(path).isDirectory()) {
-      if (existsSync(join(path, 'package.json'))) return { packageDir: path }
+      if (existsSync(join(path, 'package.json'))) return { packageDir: path, isPath: true }
       throw notFound(reference, `${path} has no package.json`)
     }
     let dir = dirname(path)
     while (!existsSync(join(dir, 'package.json'))) {
       const parent = dirname(dir)
-      if (parent === dir) return { packageDir: dirname(path), file: path }
+      if (parent === dir) return { packageDir: dirname(path), file: path, isPath: true }
       dir = parent
     }
-    return { packageDir: dir, file: path }
+    return { packageDir: dir, file: path, isPath: true }
   }
   if (!looksLikePath) {
     for (let dir = cwd; ; dir = dirname(dir)) {
       const candidate = join(dir, 'node_modules', reference)
-      if (existsSync(join(candidate, 'package.json'))) return { packageDir: candidate }
+      if (existsSync(join(candidate, 'package.json'))) return { packageDir: candidate, isPath: false }
       if (dirname(dir) === dir) break
     }
   }

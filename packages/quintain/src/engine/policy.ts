@@ -25,6 +25,21 @@ export function policySpec(player: Player): PolicySpec {
   )
 }
 
+/** The seats with the scripts that an environment ships for those that nobody else plays. */
+export function withScriptedSeats(
+  seats: Readonly<Record<Seat, PolicySpec>>,
+  scripted: readonly Seat[],
+): Record<Seat, PolicySpec> {
+  const all: Record<Seat, PolicySpec> = { ...seats }
+  for (const seat of scripted) all[seat] ??= { kind: 'script', name: 'play' }
+  return all
+}
+
+/** US dollars of an attempt that is gone without a record: nothing for scripts, unknown where a model may have been called. */
+export function spentUnseen(seats: Readonly<Record<Seat, PolicySpec>>): number | null {
+  return Object.values(seats).some(({ kind }) => kind === 'model' || kind === 'agent') ? null : 0
+}
+
 /**
  * Checks that every seat has a player and every script exists. Throws `policy_unknown`, with the nearest name, and
  * `needs_unmet` for a seat that nobody plays.

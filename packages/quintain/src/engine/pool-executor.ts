@@ -9,9 +9,16 @@ import {
   QuintainError,
   type Seat,
 } from '../core/index.ts'
-import { type AttemptOutput, cancelledAttempt, faultedAttempt } from './attempt.ts'
+import {
+  type AttemptOutput,
+  type AttemptStart,
+  cancelledAttempt,
+  faultedAttempt,
+  startNow,
+} from './attempt.ts'
 import type { Executor } from './executor.ts'
 import type { EnvironmentLocation } from './locate.ts'
+import { spentUnseen } from './policy.ts'
 import type {
   CallMessage,
   FromWorker,
@@ -52,7 +59,7 @@ export interface PoolOptions {
 
 interface RunningJob {
   job: Job
-  started: Date
+  start: AttemptStart
   resolve(output: AttemptOutput): void
 }
 
@@ -266,7 +273,7 @@ class Pool implements Executor {
       else if (this.lostBefore.has(seq)) this.suspects.set(seq, 1)
       else this.lostBefore.add(seq)
     }
-    for (const { job, started, resolve } of jobs) {
+    for (const { job, start, resolve } of jobs) {
       const guilty = alone || job.order.seq === end.seq
       const fault: Fault = guilty
         ? {
@@ -280,7 +287,9 @@ class Pool implements Executor {
             retryable: false,
           }
         : lostWith(end)
-      resolve(faultedAttempt(job.order, job.try, fault, started))
+      resolve(
+        faultedAttempt(job.order, job.try, fault, { start, costUsd: spentUnseen(this.options.spec.seats) }),
+      )
     }
     if (this.closed || cell !== undefined) return
     if (idle && ++this.lostStarts > mostLostStarts) return
@@ -307,6 +316,8 @@ class PoolWorker {
   description!: HostDescription
   private readonly process: WorkerProcess
   private readonly models: ReadonlyMap<Seat, Model>
+  /** What an attempt that is given up here has spent. */
+  private readonly spent: number | null
   private readonly jobs = new Map<string, RunningJob>()
   private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   private readonly pages = new Map<number, (message: Extract<FromWorker, { t: 'tasks' }>) => void>()
@@ -318,6 +329,7 @@ class PoolWorker {
 
   private constructor(options: PoolOptions, permissions: Permissions, onLost: OnLost) {
     this.models = options.models
+    this.spent = spentUnseen(options.spec.seats)
     this.process = new WorkerProcess({
       location: options.location,
       permissions,
@@ -382,7 +394,7 @@ class PoolWorker {
     if (this.gone !== undefined)
       return Promise.resolve(faultedAttempt(job.order, job.try, lostWith(this.gone)))
     return new Promise((resolve) => {
-      this.jobs.set(job.order.id, { job, started: new Date(), resolve })
+      this.jobs.set(job.order.id, { job, start: startNow(), resolve })
       this.process.send({ t: 'jobs', jobs: [job] })
     })
   }
@@ -429,8 +441,8 @@ class PoolWorker {
     this.gone ??= { how: 'killed', detail: 'it was ended' }
     for (const controller of this.calls.values()) controller.abort()
     await this.process.kill()
-    for (const { job, started, resolve } of this.jobs.values()) {
-      resolve(cancelledAttempt(job.order, job.try, started))
+    for (const { job, start, resolve } of this.jobs.values()) {
+      resolve(cancelledAttempt(job.order, job.try, { start, costUsd: this.spent }))
     }
     this.jobs.clear()
     const error = new QuintainError('worker_start_failed', 'The run was stopped.')

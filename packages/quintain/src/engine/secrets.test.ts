@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { environment, FaultError, ModelFault, unscored } from '../core/index.ts'
 import { filesOf, modelThat, pause, type Recorded, recorded } from './__fixtures__/recorded.ts'
-import type { RunOptions } from './run.ts'
 import { previewRun } from './run.ts'
+import type { RunOptions } from './run-options.ts'
 
 const gold = 'canary-7f3a91c05e-gold'
 const key = 'canary-key-58d1b7e2a9'

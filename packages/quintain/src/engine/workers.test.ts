@@ -359,3 +359,29 @@ describe('an environment that cannot be loaded', () => {
     await expect(recorded(dir, { policy: 'script:noop' }, { workers: 1 })).rejects.toMatchObject({ code })
   })
 })
+
+test('a seat whose script the environment ships is played in workers too', async () => {
+  const dir = await packaged(`{
+    tasks: tasks(2),
+    needs: ['turns', 'seats'],
+    seats: { user: { *play({ task }) { yield 'my order is ' + task.id; yield 'thanks' } } },
+    first: 'user',
+    world: () => ({
+      said: [],
+      reply(text, seat) {
+        this.said.push(seat + ': ' + text)
+        if (text === 'thanks') return { content: '', done: 'served' }
+        return { content: text, next: seat === 'user' ? 'agent' : 'user' }
+      },
+      finish() { return this.said },
+    }),
+    rewards: { any: ({ state }) => state.length },
+    policies: { *speak() { yield 'noted' } },
+  }`)
+  const run = await recorded(dir, speak, { workers: 1 })
+  expect(run.states.map(({ status, chosen }) => [status, chosen?.stop, chosen?.verdict?.reward])).toEqual([
+    ['scored', 'served', 3],
+    ['scored', 'served', 3],
+  ])
+  expect(Object.keys(run.end.manifest.seats)).toEqual(['agent', 'user'])
+})

@@ -19,7 +19,8 @@ import {
   type TrajectoryRecord,
 } from '../../core/index.ts'
 import type { AgentFunction } from '../../harness/index.ts'
-import { type ResumeOptions, type RunEnd, type RunOptions, resumeRun, startRun } from '../run.ts'
+import { type RunEnd, resumeRun, startRun } from '../run.ts'
+import type { ResumeOptions, RunOptions } from '../run-options.ts'
 
 /** A run as its folder tells of it. */
 export interface Recorded {

@@ -1,6 +1,7 @@
 /** Starts the run that its argument describes, or takes it up where it stands; the main process of a run that is to be killed. */
 import { QuintainError, readManifest } from '../../core/index.ts'
-import { type RunOptions, resumeRun, startRun } from '../run.ts'
+import { resumeRun, startRun } from '../run.ts'
+import type { RunOptions } from '../run-options.ts'
 
 const options = JSON.parse(process.argv[2]!) as RunOptions & { dir: string }
 const begun = await readManifest(options.dir).then(

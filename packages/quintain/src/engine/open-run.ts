@@ -1,0 +1,235 @@
+import { availableParallelism } from 'node:os'
+import {
+  contractOf,
+  didYouMean,
+  type Environment,
+  type Harness,
+  isEnvironment,
+  type ManifestRecord,
+  type Model,
+  type Need,
+  QuintainError,
+  type RequestRecord,
+  refuseDuplicateIds,
+  resolveLimits,
+  type Seat,
+} from '../core/index.ts'
+import type { Executor } from './executor.ts'
+import { openInline } from './inline-executor.ts'
+import { type EnvironmentLocation, environmentDigest, locateEnvironment } from './locate.ts'
+import { limitOfPlan } from './plan-orders.ts'
+import { checkPolicies, policySpec, type Recordings, withScriptedSeats } from './policy.ts'
+import { openPool } from './pool-executor.ts'
+import type { HostSpec, PolicySpec, TaskQuery } from './protocol.ts'
+import type { RunOptions } from './run-options.ts'
+import type { TaskSummary } from './taskset.ts'
+import { WorkerLog } from './worker-log.ts'
+
+/** An environment that is loaded, with its tasks and its players. */
+export interface OpenedRun {
+  executor: Executor
+  environment: ManifestRecord['environment']
+  /** Where its package lies; undefined for one that was passed as an object. */
+  location: EnvironmentLocation | undefined
+  seats: Record<Seat, PolicySpec>
+  isolation: 'worker' | 'inline'
+  needs: Need[]
+  tasks: TaskSummary[]
+  recordings: ReadonlyMap<Seat, Recordings>
+  log: WorkerLog
+}
+
+/** Which tasks to list: those of the options, or, to resume, all that earlier requests may speak of. */
+type OpenOptions = RunOptions & { replan?: readonly RequestRecord[] }
+
+/**
+ * Loads the environment where it is to run, lists the tasks, and checks that every seat has a player and every need is
+ * met. Throws `QuintainError`; nothing is ordered yet.
+ */
+export async function openRun(options: OpenOptions): Promise<OpenedRun> {
+  resolveLimits(options.limits)
+  const isolation = isolationOf(options)
+  const { seats, models, recordings } = await readPlayers(options)
+  const location =
+    typeof options.env === 'string' ? await locateEnvironment(options.env, options.cwd) : undefined
+  const log = new WorkerLog()
+  const spec: HostSpec = {
+    options: options.options ?? {},
+    seed: String(options.seed ?? 0),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    seats,
+    sampling: options.sampling ?? {},
+    escalate: options.escalate ?? false,
+  }
+  const env =
+    isolation === 'worker' ? undefined : location === undefined ? options.env : await loadHere(location)
+  const agent = Object.values(options.seats).find((player) => 'agent' in player)?.agent
+  const executor =
+    env === undefined
+      ? await openPool({
+          location: location!,
+          spec,
+          models,
+          workers: options.workers ?? availableParallelism(),
+          log: (text) => log.write(text),
+        })
+      : await openInline({
+          env: env as Environment,
+          spec,
+          models,
+          ...(agent === undefined ? {} : { agent }),
+          ...(options.harness === undefined ? {} : { harness: options.harness }),
+        })
+  try {
+    const { description } = executor
+    const query = options.replan === undefined ? queryOf(options) : limitOfPlan(options.replan)
+    const tasks = await listTasks(executor, query)
+    if (tasks.length === 0 && query.limit !== 0) throw noTasks(options)
+    const seen = tasks.length === 0 ? undefined : await lookAt(executor, tasks[0]!.index)
+    const needs = seen ?? description.needs
+    const players = withScriptedSeats(seats, description.scripted)
+    checkHarness(options.harness, needs)
+    checkPolicies(players, description, seen === undefined || needs.includes('tools'))
+    if (needs.includes('sandbox')) {
+      throw new QuintainError(
+        'needs_unmet',
+        'This environment needs a sandbox, and this Quintain has none yet. Nothing was started.',
+        { facts: { need: 'sandbox' } },
+      )
+    }
+    return {
+      executor,
+      environment: {
+        name: location?.name ?? 'inline',
+        version: location?.version ?? '0.0.0',
+        contract: location?.contract ?? contractOf(env as Environment),
+        digest: location === undefined ? 'inline' : await environmentDigest(location, description.options),
+        reference: location?.reference ?? 'inline',
+        options: description.options,
+        rewards: description.rewards,
+        metrics: description.metrics,
+        success: description.success,
+      },
+      location,
+      seats: players,
+      isolation,
+      needs,
+      tasks,
+      recordings,
+      log,
+    }
+  } catch (error) {
+    await executor.close()
+    throw error
+  }
+}
+
+/** Where the environment's code runs. What is passed from code can only run here. Throws `usage` for a wish that cannot be met. */
+function isolationOf(options: RunOptions): 'worker' | 'inline' {
+  const object = typeof options.env !== 'string'
+  const own =
+    options.harness !== undefined || Object.values(options.seats).some((player) => 'agent' in player)
+  if (options.isolation === 'worker' && object) {
+    throw new QuintainError(
+      'usage',
+      'An environment passed as an object runs in this process. For worker isolation pass the path of its package.',
+    )
+  }
+  if (options.isolation === 'worker' && own) {
+    throw new QuintainError(
+      'usage',
+      'An agent or a harness passed from code runs in this process; leave isolation out.',
+    )
+  }
+  return object || own ? 'inline' : (options.isolation ?? 'worker')
+}
+
+/** The players as data for the workers, and what they need from this process: models, recordings. */
+async function readPlayers(options: RunOptions): Promise<{
+  seats: Record<Seat, PolicySpec>
+  models: Map<Seat, Model>
+  recordings: Map<Seat, Recordings>
+}> {
+  const seats: Record<Seat, PolicySpec> = {}
+  const models = new Map<Seat, Model>()
+  const recordings = new Map<Seat, Recordings>()
+  for (const [seat, player] of Object.entries(options.seats)) {
+    const spec = policySpec(player)
+    seats[seat] = spec
+    if ('model' in player) models.set(seat, player.model)
+    if (spec.kind === 'recorded') {
+      if (options.openRecordings === undefined) throw new QuintainError('internal', 'no reader of recordings')
+      recordings.set(seat, await options.openRecordings(spec.id))
+    }
+  }
+  return { seats, models, recordings }
+}
+
+function queryOf({ tasks, split }: RunOptions): TaskQuery {
+  return {
+    ...(split === undefined ? {} : { split }),
+    ...(typeof tasks === 'number' ? { limit: tasks } : {}),
+    ...(typeof tasks === 'object' ? { ids: tasks } : {}),
+  }
+}
+
+/** What a task's world asks for; undefined when it does not open, which its rollouts will tell as faults of their own. */
+async function lookAt(executor: Executor, index: number): Promise<Need[] | undefined> {
+  try {
+    return await executor.probe(index)
+  } catch {
+    return undefined
+  }
+}
+
+/** Imports an environment into this process, for inline isolation. */
+async function loadHere(location: EnvironmentLocation): Promise<Environment> {
+  const module = (await import(location.entry)) as { default?: Environment }
+  if (!isEnvironment(module.default)) {
+    throw new QuintainError(
+      'environment_load_failed',
+      `${location.reference} has no environment as its default export.`,
+    )
+  }
+  return module.default
+}
+
+/** Refuses a harness that cannot carry what the environment asks of it. */
+function checkHarness(harness: Harness | undefined, needs: readonly Need[]): void {
+  if (harness === undefined) return
+  for (const need of ['turns', 'tools', 'images'] as const) {
+    if (!needs.includes(need) || harness.carries[need]) continue
+    throw new QuintainError(
+      'needs_unmet',
+      `Harness ${harness.name} cannot carry ${need}, which this environment needs.`,
+      {
+        facts: { need, harness: harness.name },
+      },
+    )
+  }
+}
+
+/** Throws `duplicate_task_id`, and `unknown_task` for an id that no task has. */
+async function listTasks(executor: Executor, query: TaskQuery): Promise<TaskSummary[]> {
+  const tasks: TaskSummary[] = []
+  for await (const page of executor.list(query)) tasks.push(...page)
+  refuseDuplicateIds(tasks, 'the environment')
+  const missing = query.ids?.filter((id) => !tasks.some((task) => task.id === id)) ?? []
+  if (missing.length > 0) {
+    const all: string[] = []
+    for await (const page of executor.list({ limit: 10_000 })) all.push(...page.map(({ id }) => id))
+    throw new QuintainError(
+      'unknown_task',
+      `There is no task "${missing[0]}"${didYouMean(missing[0]!, all)}${missing.length > 1 ? ` And ${missing.length - 1} more ids are unknown.` : ''}`,
+      { facts: { missing } },
+    )
+  }
+  return tasks
+}
+
+function noTasks(options: RunOptions): QuintainError {
+  const of = options.split === undefined ? '' : ` in split "${options.split}"`
+  return new QuintainError('no_tasks', `The environment has no tasks${of}; there is nothing to run.`, {
+    facts: { split: options.split },
+  })
+}
