@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { messageOf, QuintainError } from './errors.ts'
 
 /**
@@ -16,25 +16,23 @@ export function canonicalJson(value: unknown): string {
 function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const source = value as Record<string, unknown>
-  return Object.fromEntries(
-    Object.keys(source)
-      .sort()
-      .map((key) => [key, source[key]]),
-  )
+  const keys = Object.keys(source)
+  if (keys.every((key, at) => at === 0 || keys[at - 1]! < key)) return value
+  return Object.fromEntries(keys.sort().map((key) => [key, source[key]]))
 }
 
 /** Hex SHA-256 of text or bytes. */
 export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
+  return hash('sha256', data, 'hex')
 }
 
 /** Hex SHA-256 over length-framed parts, so that no two different lists of parts have one digest. */
 export function framedDigest(parts: Iterable<string | Uint8Array>): string {
-  const hash = createHash('sha256')
+  const framed = createHash('sha256')
   for (const part of parts) {
     const bytes = typeof part === 'string' ? Buffer.from(part) : part
-    hash.update(`${bytes.byteLength}:`)
-    hash.update(bytes)
+    framed.update(`${bytes.byteLength}:`)
+    framed.update(bytes)
   }
-  return hash.digest('hex')
+  return framed.digest('hex')
 }

@@ -38,7 +38,7 @@ import type {
 } from './protocol.ts'
 import { hideKeys, redactor } from './redact.ts'
 import { type Activity, noOrder, StepFailure, step } from './step.ts'
-import { openTaskset, summaryOf, type TaskSummary, type Taskset } from './taskset.ts'
+import { openTaskset, publicDigest, summaryOf, type TaskSummary, type Taskset } from './taskset.ts'
 import { storedTranscript } from './transcript.ts'
 
 export interface HostOptions {
@@ -193,7 +193,7 @@ export class EnvironmentHost {
     this.running.add(controller)
     try {
       const task = await this.taskset.at(job.order.index)
-      if (summaryOf(task, job.order.index).digest !== job.order.taskDigest) {
+      if (publicDigest(task) !== job.order.taskDigest) {
         throw new QuintainError(
           'run_mismatch',
           `Task ${job.order.task} is not the one that was ordered; its public part has changed. Start a new run.`,

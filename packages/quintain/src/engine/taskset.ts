@@ -2,6 +2,7 @@ import {
   canonicalJson,
   createRng,
   type ErasedDefinition,
+  framedDigest,
   type IndexedTasks,
   messageOf,
   QuintainError,
@@ -155,24 +156,40 @@ function checkedTask(input: unknown, index: number): Task {
 
 /** What the plan keeps of a task. */
 export function summaryOf(task: Task, index: number): TaskSummary {
-  const { id, split, prompt, data, limits, tags } = task
+  const { id, split, tags } = task
   return {
     id,
     index,
     split,
-    digest: sha256(canonicalJson({ id, split, prompt, data, limits })).slice(0, 32),
+    digest: publicDigest(task),
     ...(tags === undefined ? {} : { tags: [...tags] }),
   }
 }
 
-const fullDigests = new WeakMap<Task, string>()
+interface TaskDigests {
+  open: string
+  whole: string
+}
+const digests = new WeakMap<Task, TaskDigests>()
+
+/** Worked out once a task: the canonical text is most of the cost, and both digests need it. */
+function digestsOf(task: Task): TaskDigests {
+  let found = digests.get(task)
+  if (found === undefined) {
+    const { id, split, prompt, data, limits, ...rest } = task
+    const text = canonicalJson({ id, split, prompt, data, limits })
+    found = { open: sha256(text).slice(0, 32), whole: framedDigest([text, canonicalJson(rest)]) }
+    digests.set(task, found)
+  }
+  return found
+}
+
+/** Digest of a task's public part, 32 hex digits. */
+export function publicDigest(task: Task): string {
+  return digestsOf(task).open
+}
 
 /** Digest of the whole task, secret included; for the private records only. */
 export function fullDigest(task: Task): string {
-  let digest = fullDigests.get(task)
-  if (digest === undefined) {
-    digest = sha256(canonicalJson(task))
-    fullDigests.set(task, digest)
-  }
-  return digest
+  return digestsOf(task).whole
 }
