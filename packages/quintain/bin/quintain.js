@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   console.error(
-    `quintain needs Node 22.18 or newer; this is ${process.versions.node}. In a project, \`npx quintain\` uses the Node that the project installs.`,
+    `quintain needs Node 22.18 or newer; this is ${process.versions.node}. Install one into the project: npm install -D node@24, then the same command.`,
   )
   process.exit(2)
 }

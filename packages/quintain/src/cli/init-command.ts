@@ -52,6 +52,14 @@ async function copyTemplate(from: string, to: string, replace: (text: string) =>
   return written
 }
 
+/** The Node that npm says it runs on, where that is older than this package can use. */
+function nodeTooOldOfNpm(userAgent: string | undefined): string | undefined {
+  const [, version, major = '', minor = ''] = /\bnode\/v((\d+)\.(\d+)\.\d+)/.exec(userAgent ?? '') ?? []
+  if (version === undefined) return undefined
+  const old = Number(major) < 22 || (Number(major) === 22 && Number(minor) < 18)
+  return old ? version : undefined
+}
+
 /** Makes a new environment package, from scratch or round an agent that is there already. */
 export async function initCommand(
   name: string | undefined,
@@ -69,7 +77,7 @@ export async function initCommand(
     name ??
     (agentFile === undefined ? undefined : `${basename(agentFile, extname(agentFile)).toLowerCase()}-evals`)
   if (packageName === undefined) {
-    throw new QuintainError('usage', 'Give the new package a name: `quintain init my-environment`.')
+    throw new QuintainError('usage', 'Give the new package a name: `npx quintain init my-environment`.')
   }
   checkName(packageName)
   const target = resolve(io.cwd, dir ?? packageName.replace(/^@[^/]+\//, ''))
@@ -107,13 +115,26 @@ export async function initCommand(
       .replaceAll('__AGENT__', () => agentImport),
   )
   const shown = relative(io.cwd, target) || '.'
+  const oldNode = nodeTooOldOfNpm(io.env['npm_config_user_agent'])
   const lines = [
     `Made ${packageName} in ${shown}:`,
     ...written.map((file) => `  ${relative(io.cwd, file)}`),
     '',
+    ...(agentFile === undefined
+      ? []
+      : [
+          'src/agent.ts imports the default export of your file: a function that is given a text and gives back a text, or',
+          'a promise of one. Is yours another export, or called otherwise? Change the two lines there.',
+          '',
+        ]),
     'Next:',
     `  cd ${shown}`,
     '  npm install',
+    ...(oldNode === undefined
+      ? []
+      : [
+          `  npm install -D node@24    # your npm runs on Node ${oldNode}, and quintain needs 22.18 or newer`,
+        ]),
     '  npm test',
     '  npx quintain eval . --policy script:oracle',
   ]

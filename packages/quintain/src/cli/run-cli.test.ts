@@ -398,6 +398,24 @@ describe('looking at runs', () => {
   })
 })
 
+test('another Node than is needed is told with the way out', async () => {
+  const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`
+  const child = spawn(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(old)}`, bin],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  )
+  let err = ''
+  child.stderr.on('data', (chunk) => (err += chunk))
+  const [code] = await once(child, 'close')
+  expect(err).toBe(
+    'quintain needs Node 22.18 or newer; this is 20.20.2. Install one into the project: npm install -D node@24, then the same command.\n',
+  )
+  expect(code).toBe(2)
+})
+
 describe('init', () => {
   async function run(command: string[], dir: string) {
     const child = spawn(process.execPath, command, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -437,6 +455,7 @@ describe('init', () => {
     )
     const { code, out } = await quintain(['init', '--agent', './agent.ts'])
     expect(out).toContain('Made agent-evals')
+    expect(out).toContain('default export')
     expect(code).toBe(0)
     const dir = join(cwd, 'agent-evals')
     expect(await readFile(join(dir, 'src/agent.ts'), 'utf8')).toContain("from '../../agent.ts'")
@@ -451,6 +470,15 @@ describe('init', () => {
     expect(code).toBe(2)
     expect(err).toContain('nothing was written')
     expect(await readFile(join(cwd, 'full', 'mine.txt'), 'utf8')).toBe('mine')
+  })
+
+  test('where npm runs on an older Node, the step that brings a newer one is among the next', async () => {
+    const agent = (node: string) => ({ env: { npm_config_user_agent: `npm/10.8.2 node/${node} linux x64` } })
+    const old = await quintain(['init', 'one'], agent('v20.20.2'))
+    expect(old.out).toMatch(/npm install\n {2}npm install -D node@24 .*Node 20\.20\.2.*\n {2}npm test/)
+    expect((await quintain(['init', 'two'], agent('v22.17.9'))).out).toContain('node@24')
+    expect((await quintain(['init', 'three'], agent('v22.18.0'))).out).not.toContain('node@24')
+    expect((await quintain(['init', 'four'])).out).not.toContain('node@24')
   })
 
   test('a scoped name goes into a folder without the scope', async () => {

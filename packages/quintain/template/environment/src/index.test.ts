@@ -8,7 +8,8 @@ testEnvironment(env)
 
 test('an agent that looks the parcel up succeeds', async () => {
   const run = await evaluate(env, { policy: 'script:careful', tasks: 10, repeats: 2 })
-  expect(run.success.interval?.[0]).toBeGreaterThan(0.6)
+  // Holds when the lower end of the 95 % interval is at least this, and every order has a score.
+  expect(run).toReachSuccess(0.6)
 })
 
 test('an agent that hands out any parcel mostly fails', async () => {
