@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, assert, beforeAll, describe, expect, test } from 'vitest'
 import {
   type AttemptRecord,
   type Environment,
@@ -52,6 +52,9 @@ export function testEnvironment<Options, Data, Secret, State>(
   const { tasks = 10, split, options, noop = true, secrets = true } = given
   const hasOracle = env.definition.oracle !== undefined
   const oracle = given.oracle ?? hasOracle
+  // A group that is smaller than its reward asks for has no score at all, so nothing could be said of a policy in it.
+  const groups = Object.values(env.definition.groupRewards ?? {}).map(({ atLeast }) => atLeast ?? 2)
+  const leastRepeats = Math.max(1, ...groups)
   const common = {
     tasks,
     ...(split === undefined ? {} : { split }),
@@ -67,7 +70,8 @@ export function testEnvironment<Options, Data, Secret, State>(
 
     // Each run serves several tests; each of them fails with its error when it cannot be made.
     const runs = new Map<string, ReturnType<typeof play>>()
-    const play = async (policy: string, repeats: number) => {
+    const play = async (policy: string, least: number) => {
+      const repeats = Math.max(least, leastRepeats)
       const dir = join(root, policy)
       const run = await evaluate(env, { ...common, policy: `script:${policy}`, repeats, dir })
       const fold = await foldRun<AttemptRecord>(dir)
@@ -82,8 +86,8 @@ export function testEnvironment<Options, Data, Secret, State>(
       }
       return { run, attempts }
     }
-    const runOf = (policy: string, repeats: number) => {
-      const found = runs.get(policy) ?? play(policy, repeats)
+    const runOf = (policy: string, least: number) => {
+      const found = runs.get(policy) ?? play(policy, least)
       runs.set(policy, found)
       return found
     }
@@ -92,22 +96,24 @@ export function testEnvironment<Options, Data, Secret, State>(
     test('has tasks, each with an id of its own', async () => {
       const { tasks: _, ...all } = common
       const preview = await plan(env, { ...all, policy: 'script:noop' })
-      expect(preview.tasks, 'number of tasks').toBeGreaterThan(0)
+      if (preview.tasks === 0) assert.fail('there is no task')
     })
 
     test.runIf(oracle)(`the oracle solves ${tasks} tasks`, async () => {
-      expect(hasOracle, 'the environment has no oracle').toBe(true)
+      if (!hasOracle) assert.fail('the environment has no oracle')
       const { summary, success, coverage } = (await runOf('oracle', 1)).run
-      expect(coverage, formatText(summary)).toBe(1)
-      if (summary.run.environment.success) expect(success.observed, formatText(summary)).toBe(1)
+      if (coverage !== 1) assert.fail(`some orders of the oracle have no score\n\n${formatText(summary)}`)
+      if (summary.run.environment.success && success.observed !== 1) {
+        assert.fail(`the oracle does not succeed everywhere\n\n${formatText(summary)}`)
+      }
     })
 
     test.runIf(noop)('saying nothing solves no task', async () => {
       const { summary, success, coverage } = (await silence()).run
       // A reward may decline to judge silence; what it may not do is call it a success.
-      expect(summary.status.faulted, formatText(summary)).toBe(0)
-      if (summary.run.environment.success && coverage !== 0) {
-        expect(success.observed ?? 0, formatText(summary)).toBe(0)
+      if (summary.status.faulted > 0) assert.fail(`saying nothing ended in faults\n\n${formatText(summary)}`)
+      if (summary.run.environment.success && coverage !== 0 && (success.observed ?? 0) > 0) {
+        assert.fail(`saying nothing succeeds\n\n${formatText(summary)}`)
       }
     })
 
@@ -142,7 +148,11 @@ export function testEnvironment<Options, Data, Secret, State>(
           (part) => !hasOracle || standsIn(said.get(task) ?? '', part),
         )
         const leak = answers.find((part) => standsIn(seen, part))
-        expect(leak, `task ${task} shows a text of its secret before the agent has acted`).toBeUndefined()
+        if (leak !== undefined) {
+          assert.fail(
+            `task ${task} shows ${JSON.stringify(leak)}, a text of its secret, before the agent has acted`,
+          )
+        }
       }
     })
   })

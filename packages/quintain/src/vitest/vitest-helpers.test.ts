@@ -1,8 +1,16 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { environment } from '../core/index.ts'
 import { evaluate } from '../evaluate.ts'
 import { testEnvironment } from './index.ts'
 import { secretStrings, standsIn } from './secret-strings.ts'
+
+const repository = fileURLToPath(new URL('../../../../', import.meta.url))
 
 const sums = environment({
   tasks: Array.from({ length: 12 }, (_, i) => ({
@@ -18,6 +26,58 @@ const sums = environment({
 })
 
 testEnvironment(sums, { tasks: 4 })
+
+// Passes only when each task is played as often as its group reward asks for.
+describe('with group rewards', () => {
+  const first = ({ members }: { members: readonly { id: string }[] }) =>
+    Object.fromEntries(members.map(({ id }) => [id, 1 / members.length]))
+  testEnvironment(
+    environment({
+      ...sums.definition,
+      groupRewards: { pair: { reward: first }, trio: { reward: first, atLeast: 3 } },
+    }),
+    { tasks: 3 },
+  )
+})
+
+test('what fails says why in words, and nothing else', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'quintain-helpers-'))
+  try {
+    await symlink(join(repository, 'node_modules'), join(root, 'node_modules'), 'dir')
+    await writeFile(join(root, 'package.json'), '{ "type": "module" }')
+    await writeFile(
+      join(root, 'broken.test.ts'),
+      `import { environment } from 'quintain'
+import { testEnvironment } from 'quintain/vitest'
+testEnvironment(environment({
+  tasks: [{ id: 'one', prompt: 'Say gold-4711.', secret: { answer: 'gold-4711' } }, { id: 'two', prompt: 'Say it.', secret: { answer: 'two' } }],
+  rewards: { wrong: ({ transcript }) => Number(transcript.answer === '') },
+  success: ({ rewards }) => rewards.wrong === 1,
+  *oracle({ task }) { yield task.secret.answer },
+}))
+`,
+    )
+    const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
+    const child = spawn(process.execPath, [vitest, 'run', '--root', root], { cwd: root, env: plainEnv() })
+    let text = ''
+    child.stdout.on('data', (chunk) => (text += chunk))
+    child.stderr.on('data', (chunk) => (text += chunk))
+    const [code] = await once(child, 'close')
+    expect(code, text).toBe(1)
+    expect(text).toContain('the oracle does not succeed everywhere')
+    expect(text).toContain('saying nothing succeeds')
+    expect(text).toContain('task one shows "gold-4711", a text of its secret')
+    expect(text).not.toMatch(/expected .* to be/)
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
+})
+
+/** A test run inside a test run must not take itself for a part of it, and colours would split what it says. */
+function plainEnv(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV|FORCE_COLOR)/.test(name))
+  return { ...Object.fromEntries(kept), NO_COLOR: '1' }
+}
 
 describe('matchers', () => {
   test('toReachSuccess holds the lower end of the interval against the rate', async () => {
