@@ -158,10 +158,11 @@ export async function resume(dir: string, options: ResumeRunOptions = {}): Promi
   if (agent !== undefined) players['agent'] = { agent }
   if (model !== undefined)
     players['agent'] = { model: typeof model === 'string' ? chatModelFromEnv(model) : model }
-  else if (agent === undefined) {
-    const named = (await readManifest(resolve(rest.cwd ?? '.', dir))).seats['agent']?.policy ?? ''
-    const name = /^openai-compatible:(.+)$/.exec(named)?.[1]
-    if (name !== undefined) players['agent'] = { model: chatModelFromEnv(name) }
+  const manifest = await readManifest(resolve(rest.cwd ?? '.', dir))
+  for (const [seat, { policy, endpoint }] of Object.entries(manifest.seats)) {
+    const name = /^openai-compatible:(.+)$/.exec(policy)?.[1]
+    if (name === undefined || players[seat] !== undefined) continue
+    players[seat] = { model: chatModelFromEnv(name, endpoint === undefined ? {} : { baseUrl: endpoint }) }
   }
   const end = await resumeRun({ ...rest, dir, players, openRecordings: readRecordings })
   return resultOf(end, true, minCoverage)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseLimits, parseOptions, parseSeats, share, wholeNumber } from './parse.ts'
+import { parseLimits, parseOptions, parsePrice, parseSeats, share, wholeNumber } from './parse.ts'
 
 describe('parseLimits', () => {
   test('names, units, several at once', () => {
@@ -83,4 +83,14 @@ test('numbers of options', () => {
   expect(share('95%')).toBe(0.95)
   expect(share('0.5')).toBe(0.5)
   for (const text of ['', '1.5', '150%', '-1', '%']) expect(() => share(text)).toThrow()
+})
+
+describe('parsePrice', () => {
+  test('reads dollars per million tokens', () => {
+    expect(parsePrice('in=0.15,out=0.6')).toEqual({ input: 0.15, output: 0.6 })
+    expect(parsePrice('out=8,in=2,cached=0.2')).toEqual({ input: 2, output: 8, cacheRead: 0.2 })
+  })
+  test.each(['', 'in=1', 'in=x,out=1', 'in=-1,out=1', 'input=1,out=1', 'in=1,out='])('refuses %j', (text) => {
+    expect(() => parsePrice(text)).toThrow()
+  })
 })

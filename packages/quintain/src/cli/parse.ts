@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { type Duration, didYouMean, type Limits, messageOf, QuintainError, toMs } from '../core/index.ts'
+import type { Price } from '../models/index.ts'
 
 /** A whole number of at least `least`; anything else is a usage error of the option. */
 export function wholeNumber(least: number): (text: string) => number {
@@ -121,4 +122,24 @@ export function parseSeats(texts: readonly string[]): Record<string, string> {
     seats[seat] = policy
   }
   return seats
+}
+
+const priceNames = { in: 'input', out: 'output', cached: 'cacheRead' } as const
+
+/** `in=0.15,out=0.60,cached=0.02`: US dollars per million tokens; `in` and `out` must be there. */
+export function parsePrice(text: string): Price {
+  const price: Partial<Price> = {}
+  for (const part of text.split(',')) {
+    const [name = '', value = ''] = part.split('=')
+    const dollars = Number(value)
+    if (!Object.hasOwn(priceNames, name) || value.trim() === '' || !(dollars >= 0)) {
+      throw new InvalidArgumentError(
+        `Write in=0.15,out=0.60 or in=0.15,out=0.60,cached=0.02; ${JSON.stringify(part)} is none of these.`,
+      )
+    }
+    price[priceNames[name as keyof typeof priceNames]] = dollars
+  }
+  const { input, output } = price
+  if (input === undefined || output === undefined) throw new InvalidArgumentError('Give both in= and out=.')
+  return { ...price, input, output }
 }

@@ -1,5 +1,6 @@
 import type { Model } from '../core/index.ts'
 import type { Player } from '../engine/index.ts'
+import type { Price } from '../models/index.ts'
 import type { CliIo } from './io.ts'
 
 /** Options of commands that call models. */
@@ -7,6 +8,7 @@ export interface EndpointOptions {
   baseUrl?: string
   apiKeyEnv?: string
   concurrency?: number
+  price?: Price
 }
 
 /**
@@ -29,16 +31,20 @@ export class PlayerOpener {
     return /^(script|recorded):/.test(text) ? { policy: text } : { model: await this.model(text) }
   }
 
-  async model(name: string): Promise<Model> {
+  /** `endpoint` is where an earlier sitting of the run asked; an option goes before it. */
+  async model(name: string, endpoint?: string): Promise<Model> {
     const open = this.models.get(name)
     if (open !== undefined) return open
     const { chatModelFromEnv } = await import('../models/index.ts')
-    const { baseUrl, apiKeyEnv, concurrency } = this.options
+    const { baseUrl = endpoint, apiKeyEnv, concurrency, price } = this.options
     const model = chatModelFromEnv(name, {
       env: this.io.env,
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
       ...(concurrency === undefined ? {} : { concurrency }),
+      ...(price === undefined
+        ? {}
+        : { client: { prices: { [name.replace(/^openai-compatible:/, '')]: price } } }),
     })
     this.models.set(name, model)
     return model

@@ -9,6 +9,7 @@ const state = (extra: Partial<Progress> = {}): Progress => ({
   scored: 140,
   unscored: 0,
   faulted: 2,
+  waiting: 0,
   retried: 3,
   faults: { provider: 4, world: 1 },
   outcomes: {},

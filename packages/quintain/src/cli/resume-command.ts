@@ -30,7 +30,7 @@ export async function resumeCommand(
   const opener = new PlayerOpener(options, io)
   try {
     const players: Record<string, Player> = {}
-    for (const [seat, { policy, harness }] of Object.entries(manifest.seats)) {
+    for (const [seat, { policy, harness, endpoint }] of Object.entries(manifest.seats)) {
       if (/^(script|recorded):/.test(policy)) continue
       if (harness.endsWith('@function')) {
         throw new QuintainError(
@@ -39,8 +39,8 @@ export async function resumeCommand(
           { facts: { seat, policy } },
         )
       }
-      // The endpoint and its key are not in the records.
-      const player: Player = { model: await opener.model(policy) }
+      // The key is not in the records.
+      const player: Player = { model: await opener.model(policy, endpoint) }
       players[seat] = player
     }
     const { readRecordings } = await import('../models/index.ts')

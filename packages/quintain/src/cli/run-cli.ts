@@ -5,7 +5,7 @@ import { printableLine } from '../report/index.ts'
 import type { EvalOptions } from './eval-command.ts'
 import { type ExitCode, exitCodeHelp, exitCodeOfError, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
-import { collect, numberBetween, share, wholeNumber } from './parse.ts'
+import { collect, numberBetween, parsePrice, share, wholeNumber } from './parse.ts'
 import type { ResumeCommandOptions } from './resume-command.ts'
 
 /** Options of commands that call models. */
@@ -16,6 +16,11 @@ function endpointOptions(command: Command): Command {
       'endpoint of the model (default: $OPENAI_BASE_URL, else https://api.openai.com/v1)',
     )
     .option('--api-key-env <name>', 'variable that holds the key (default: OPENAI_API_KEY)')
+    .option(
+      '--price <in=…,out=…>',
+      "the model's price in US dollars per million tokens: in=0.15,out=0.60,cached=0.02",
+      parsePrice,
+    )
 }
 
 /** Options of commands that run attempts. */

@@ -42,8 +42,11 @@ function startOf(pid: number): string {
   const stat = ofKernel(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   if (stat === '') return ''
   const boot = ofKernel(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
-  // Field 22, counted after the command name, which may itself contain spaces and parentheses.
-  return `${boot}/${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''}`
+  // Counted after the command name, which may itself contain spaces and parentheses: state, …, start time (field 22).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  // A zombie has ended, whether or not its parent has asked after it.
+  if (fields[0] === 'Z') return 'ended'
+  return `${boot}/${fields[19] ?? ''}`
 }
 
 const space = (): string => ofKernel(() => readlinkSync('/proc/self/ns/pid'))

@@ -381,6 +381,8 @@ export const manifestRecord = z.object({
     z.object({
       policy: z.string(),
       harness: z.string(),
+      /** Where the model's calls go, without credentials. */
+      endpoint: z.string().optional(),
       sampling: z.record(z.string(), z.unknown()).optional(),
     }),
   ),
@@ -392,6 +394,8 @@ export const manifestRecord = z.object({
   escalate: z.boolean().optional(),
   isolation: z.enum(['worker', 'inline']),
   maxTries: z.number(),
+  /** US dollars at which the run starts nothing more, over all its sittings. */
+  maxCostUsd: z.number().optional(),
   request: requestRecord,
 })
 export type ManifestRecord = z.infer<typeof manifestRecord>

@@ -157,8 +157,8 @@ describe('a member that is lost to a fault', () => {
   })
 })
 
-describe('a run that was stopped before its groups were graded', () => {
-  test('is finished by resume without running the agents again', async () => {
+describe('a run that was stopped', () => {
+  test('has those groups graded that are whole, and resume runs no agent again', async () => {
     const controller = new AbortController()
     let calls = 0
     const model = modelThat((_request, { repeat = 0 }) => {
@@ -168,7 +168,7 @@ describe('a run that was stopped before its groups were graded', () => {
     const env = ranked(byLength)
     const run = await recorded(env, { model }, { repeats: 4, signal: controller.signal })
     expect(run.end.stop).toMatchObject({ code: 'cancelled' })
-    expect(rewards(run)).toEqual([null, null, null, null])
+    expect(rewards(run)).toEqual([34, 23, 12, 1])
     const whole = await resumed(run, { env: env as never, players: { agent: { model } } })
     expect(rewards(whole)).toEqual([34, 23, 12, 1])
     expect(calls).toBe(4)

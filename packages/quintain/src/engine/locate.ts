@@ -26,6 +26,7 @@ interface PackageJson {
   version?: string
   exports?: unknown
   main?: string
+  files?: string[]
   dependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
   devDependencies?: Record<string, string>
@@ -135,6 +136,16 @@ function exportTarget(exports: unknown): string | undefined {
   return undefined
 }
 
+/** A package that a link leads to, and the `node_modules` above it, which hold what it needs in turn. */
+function withModules(dir: string): string[] {
+  const roots = [dir]
+  for (let at = dir; dirname(at) !== at; at = dirname(at)) {
+    const modules = join(at, 'node_modules')
+    if (existsSync(modules)) roots.push(modules)
+  }
+  return roots
+}
+
 /** The package, every `node_modules` above it, and where its links lead; never the folders in between, which may hold keys. */
 function readRoots(packageDir: string, manifest: PackageJson): string[] {
   const roots = new Set<string>([packageDir])
@@ -149,7 +160,7 @@ function readRoots(packageDir: string, manifest: PackageJson): string[] {
       roots.add(modules)
       for (const name of dependencies) {
         const installed = join(modules, name)
-        if (existsSync(installed)) roots.add(realpathSync(installed))
+        if (existsSync(installed)) for (const root of withModules(realpathSync(installed))) roots.add(root)
       }
     }
     if (dirname(dir) === dir) break
@@ -165,33 +176,68 @@ const leftOut = new Set([
   'package-lock.json',
   'npm-shrinkwrap.json',
 ])
+/** Files beside the package's own folders that a shell, a server or a person leaves there; listed in `files`, they count. */
+const strayFile = /^[^.]*$|\.(md|txt|log|out|err|pid|tmp|tgz)$/i
 
-/** Hex SHA-256 of an environment: its files, sorted and length-framed, its own lock, and its options. */
+/** What an environment is made of: the digest of the whole, and of each file by path. */
+export interface EnvironmentDigest {
+  /** Hex SHA-256 of the files, sorted and length-framed, the package's own lock, and the options. */
+  digest: string
+  files: Record<string, string>
+}
+
+/** The identity of an environment. Notes, logs and what `.gitignore` names beside its folders are no part of it. */
 export async function environmentDigest(
   location: EnvironmentLocation,
   options: Record<string, unknown>,
-): Promise<string> {
+): Promise<EnvironmentDigest> {
   const { packageDir } = location
   const fromDist = location.entry.includes('/dist/')
-  const files: string[] = []
+  const manifest = await readPackage(packageDir)
+  const listed = new Set(manifest.files?.map((name) => name.replace(/^\.\//, '').replace(/\/$/, '')))
+  const ignored = await ignoredNames(packageDir)
+  const paths: string[] = []
   const walk = async (dir: string): Promise<void> => {
     for (const entry of await readdir(join(packageDir, dir), { withFileTypes: true })) {
-      if (entry.name.startsWith('.')) continue
-      if (leftOut.has(entry.name) && !(fromDist && entry.name === 'dist')) continue
-      if (/\.test(-d)?\.[cm]?[jt]s$/.test(entry.name)) continue
-      const path = dir === '' ? entry.name : `${dir}/${entry.name}`
+      const { name } = entry
+      const path = dir === '' ? name : `${dir}/${name}`
+      if (name.startsWith('.')) continue
+      if (leftOut.has(name) && !(fromDist && name === 'dist')) continue
+      if (ignored.has(name) && !listed.has(path) && !(fromDist && name === 'dist')) continue
+      if (/\.test(-d)?\.[cm]?[jt]s$/.test(name)) continue
+      if (dir === '' && entry.isFile() && strayFile.test(name) && !listed.has(name)) continue
       if (entry.isDirectory()) await walk(path)
-      else if (entry.isFile()) files.push(path)
+      else if (entry.isFile()) paths.push(path)
     }
   }
   await walk('')
-  const parts: string[] = []
-  for (const file of files.sort()) parts.push(file, await fileDigest(join(packageDir, file)))
   for (const lock of ['package-lock.json', 'npm-shrinkwrap.json']) {
-    const path = join(packageDir, lock)
-    if (existsSync(path)) parts.push(lock, await fileDigest(path))
+    if (existsSync(join(packageDir, lock))) paths.push(lock)
   }
-  return framedDigest([...parts, canonicalJson(options)])
+  const files: Record<string, string> = {}
+  for (const path of paths.sort()) files[path] = await fileDigest(join(packageDir, path))
+  return { digest: framedDigest([...Object.entries(files).flat(), canonicalJson(options)]), files }
+}
+
+/** Plain names in the package's `.gitignore`; patterns are left to git. */
+async function ignoredNames(packageDir: string): Promise<Set<string>> {
+  const text = await readFile(join(packageDir, '.gitignore'), 'utf8').catch(() => '')
+  const names = text
+    .split(/\r?\n/)
+    .map((line) => line.trim().replace(/^\//, '').replace(/\/$/, ''))
+    .filter((line) => line !== '' && !/^[#!]|[*?[/]/.test(line))
+  return new Set(names)
+}
+
+/** How two states of an environment differ, for people: `changed src/index.ts, new notes.ts`; empty when the files are equal. */
+export function changedFiles(before: Record<string, string>, now: Record<string, string>): string[] {
+  const changes: string[] = []
+  for (const [path, digest] of Object.entries(now)) {
+    if (before[path] === undefined) changes.push(`new ${path}`)
+    else if (before[path] !== digest) changes.push(`changed ${path}`)
+  }
+  for (const path of Object.keys(before)) if (now[path] === undefined) changes.push(`gone ${path}`)
+  return changes
 }
 
 async function fileDigest(path: string): Promise<string> {

@@ -1,6 +1,6 @@
-import { relative, resolve } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
 import {
-  type Harness,
   type Limits,
   type ManifestRecord,
   QuintainError,
@@ -11,6 +11,7 @@ import {
 } from '../core/index.ts'
 import { quintainVersion } from '../core/version.ts'
 import { policyName, rubricName } from './host.ts'
+import { changedFiles } from './locate.ts'
 import type { OpenedRun } from './open-run.ts'
 import type { Player } from './policy.ts'
 import type { PolicySpec } from './protocol.ts'
@@ -33,37 +34,43 @@ export function manifestOf(
     node: process.versions.node,
     environment: { ...environment, reference: storedReference(opened, options.cwd, dir) },
     rubric: rubricName(executor.description),
-    seats: seatsOf(opened.seats, options.sampling, options.harness),
+    seats: seatsOf(opened.seats, options),
     seed: String(options.seed ?? 0),
     limits: resolveLimits(options.limits),
     ...(options.limits === undefined ? {} : { limitsGiven: options.limits as Record<string, unknown> }),
     ...(options.escalate === true ? { escalate: true } : {}),
     isolation: opened.isolation,
     maxTries: options.maxTries ?? 3,
+    ...(options.maxCostUsd === undefined ? {} : { maxCostUsd: options.maxCostUsd }),
     request,
   }
 }
 
 /** Who plays, for the records. */
 export function seatsOf(
-  seats: Record<Seat, PolicySpec>,
-  sampling: Sampling | undefined,
-  harness: Harness | undefined,
+  policies: Record<Seat, PolicySpec>,
+  { sampling, harness, seats }: RunOptions,
 ): ManifestRecord['seats'] {
   return Object.fromEntries(
-    Object.entries(seats).map(([seat, policy]) => [
-      seat,
-      {
-        policy: policyName(policy),
-        harness:
-          seat === 'agent' && harness !== undefined
-            ? harness.name
-            : policy.kind === 'agent'
-              ? `${policy.id}@function`
-              : 'auto',
-        ...(policy.kind === 'model' && sampling !== undefined ? { sampling: { ...sampling } } : {}),
-      },
-    ]),
+    Object.entries(policies).map(([seat, policy]) => {
+      const player = seats[seat]
+      const endpoint = player !== undefined && 'model' in player ? player.model.endpoint : undefined
+      const named =
+        seat === 'agent' && harness !== undefined
+          ? harness.name
+          : policy.kind === 'agent'
+            ? `${policy.id}@function`
+            : 'auto'
+      return [
+        seat,
+        {
+          policy: policyName(policy),
+          harness: named,
+          ...(endpoint === undefined ? {} : { endpoint }),
+          ...(policy.kind === 'model' && sampling !== undefined ? { sampling: { ...sampling } } : {}),
+        },
+      ]
+    }),
   )
 }
 
@@ -115,12 +122,40 @@ export function runOptionsOf(manifest: ManifestRecord, options: ResumeOptions, d
   }
 }
 
-/** Orders of one environment are not finished by another: throws `run_mismatch`. */
-export function checkSame(manifest: ManifestRecord, opened: OpenedRun, force: boolean): void {
-  if (force || manifest.environment.digest === opened.environment.digest) return
+/** File of a run that holds the digest of each of the environment's files, to say later what has changed. */
+const filesRecord = join('private', 'environment.json')
+
+/** Writes down of what files the environment was made. */
+export async function recordFiles(dir: string, { files, environment }: OpenedRun): Promise<void> {
+  await writeFile(
+    join(dir, filesRecord),
+    `${JSON.stringify({ digest: environment.digest, files }, null, 2)}\n`,
+  )
+}
+
+const shownChanges = 5
+
+/** Orders of one environment are not finished by another: throws `run_mismatch`, which says what has changed. */
+export async function checkSame(
+  dir: string,
+  manifest: ManifestRecord,
+  opened: OpenedRun,
+  force: boolean,
+): Promise<void> {
+  const ordered = manifest.environment.digest
+  const now = opened.environment.digest
+  if (force || ordered === now) return
+  const before = await readFile(join(dir, filesRecord), 'utf8')
+    .then((text) => (JSON.parse(text) as { files: Record<string, string> }).files)
+    .catch(() => undefined)
+  const changes = before === undefined ? [] : changedFiles(before, opened.files)
+  const shown = changes.slice(0, shownChanges).join(', ')
+  const more = changes.length > shownChanges ? ` and ${changes.length - shownChanges} more` : ''
+  const what =
+    changes.length > 0 ? `${shown}${more}` : `digest ${ordered.slice(0, 12)} then, ${now.slice(0, 12)} now`
   throw new QuintainError(
     'run_mismatch',
-    `${manifest.environment.name} has changed since this run was ordered (digest ${manifest.environment.digest.slice(0, 12)} then, ${opened.environment.digest.slice(0, 12)} now). Start a new run, or resume with --force to mix the two.`,
-    { facts: { ordered: manifest.environment.digest, now: opened.environment.digest } },
+    `${manifest.environment.name} has changed since this run was ordered: ${what}. Start a new run, or resume with --force to mix the two.`,
+    { facts: { ordered, now, changes } },
   )
 }

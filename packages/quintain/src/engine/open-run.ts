@@ -29,6 +29,8 @@ import { WorkerLog } from './worker-log.ts'
 export interface OpenedRun {
   executor: Executor
   environment: ManifestRecord['environment']
+  /** Digest of each of its files. */
+  files: Record<string, string>
   /** Where its package lies; undefined for one that was passed as an object. */
   location: EnvironmentLocation | undefined
   seats: Record<Seat, PolicySpec>
@@ -97,13 +99,18 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
         { facts: { need: 'sandbox' } },
       )
     }
+    const identity =
+      location === undefined
+        ? { digest: 'inline', files: {} }
+        : await environmentDigest(location, description.options)
     return {
       executor,
+      files: identity.files,
       environment: {
         name: location?.name ?? 'inline',
         version: location?.version ?? '0.0.0',
         contract: location?.contract ?? contractOf(env as Environment),
-        digest: location === undefined ? 'inline' : await environmentDigest(location, description.options),
+        digest: identity.digest,
         reference: location?.reference ?? 'inline',
         options: description.options,
         rewards: description.rewards,

@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '../core/index.ts'
+import { type AttemptRecord, addCost, type VerdictSummary } from '../core/index.ts'
 
 /** Where a run stands, for a live display. Counts are of orders unless said otherwise. */
 export interface Progress {
@@ -8,6 +8,8 @@ export interface Progress {
   scored: number
   unscored: number
   faulted: number
+  /** Graded but for the rewards of their group, which come when the group is whole. */
+  waiting: number
   /** Attempts that were tried again. */
   retried: number
   /** Faults of attempts by owner, retried ones too. */
@@ -27,6 +29,10 @@ export interface Progress {
 export class ProgressCounter {
   readonly value: Progress
   private readonly began = performance.now()
+  /** US dollars whose amount is known, earlier sittings included. */
+  knownUsd = 0
+  /** An attempt ended as it should and its price is not known. */
+  unpriced = false
   private finishedHere = 0
   private rewardSum = 0
 
@@ -38,6 +44,7 @@ export class ProgressCounter {
       scored: 0,
       unscored: 0,
       faulted: 0,
+      waiting: 0,
       retried: 0,
       faults: {},
       outcomes: {},
@@ -60,7 +67,9 @@ export class ProgressCounter {
     const { value } = this
     for (const cost of Object.values(attempt.costUsd)) {
       if (cost === undefined) continue
-      value.costUsd = value.costUsd === null || cost === null ? null : value.costUsd + cost
+      value.costUsd = addCost(value.costUsd, cost)
+      this.knownUsd += cost ?? 0
+      if (cost === null && attempt.fault === null && attempt.outcome !== 'cancelled') this.unpriced = true
     }
     if (attempt.fault !== null) {
       value.faults[attempt.fault.owner] = (value.faults[attempt.fault.owner] ?? 0) + 1
@@ -71,10 +80,28 @@ export class ProgressCounter {
     this.finishedHere++
     if (attempt.outcome !== null) value.outcomes[attempt.outcome] = (value.outcomes[attempt.outcome] ?? 0) + 1
     if (attempt.fault !== null) value.faulted++
+    else if (attempt.verdict?.pending !== undefined) value.waiting++
     else {
       const reward = attempt.verdict?.reward ?? null
       value[reward === null ? 'unscored' : 'scored']++
       this.reward(reward, attempt.verdict?.success ?? null)
+    }
+  }
+
+  /** What an attempt of an earlier sitting spent; null when that is not known. */
+  spentBefore(costUsd: number | null): void {
+    this.value.costUsd = addCost(this.value.costUsd, costUsd)
+    this.knownUsd += costUsd ?? 0
+  }
+
+  /** An order that waited for its group's verdict and has it now; null for a fault of the group's grader. */
+  grouped(verdict: VerdictSummary | null): void {
+    const { value } = this
+    if (value.waiting > 0) value.waiting--
+    if (verdict === null) value.faulted++
+    else {
+      value[verdict.reward === null ? 'unscored' : 'scored']++
+      this.reward(verdict.reward, verdict.success)
     }
   }
 

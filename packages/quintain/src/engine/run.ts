@@ -13,7 +13,7 @@ import {
   readManifest,
   removeRun,
 } from '../core/index.ts'
-import { checkSame, manifestOf, runOptionsOf, seatsOf } from './manifest.ts'
+import { checkSame, manifestOf, recordFiles, runOptionsOf, seatsOf } from './manifest.ts'
 import { type OpenedRun, openRun } from './open-run.ts'
 import { appendPlan, extendedRequest, Places, repeatsOf, requestOf, selectForRequest } from './plan-orders.ts'
 import type { ProgressCounter } from './progress.ts'
@@ -45,6 +45,7 @@ export interface RunPreview {
 
 /** Orders a new run and works through it. Throws `QuintainError` for everything that can be known before the first order. */
 export async function startRun(options: RunOptions): Promise<RunEnd> {
+  if (options.maxCostUsd !== undefined) checkPrices(options)
   const opened = await openRun(options)
   const lent = options.dir === undefined
   const dir = lent ? await mkdtemp(join(tmpdir(), 'quintain-')) : resolve(options.cwd ?? '.', options.dir!)
@@ -53,6 +54,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     const manifest = manifestOf(options, opened, request, dir)
     const journal = await Journal.create(dir, manifest)
     try {
+      await recordFiles(dir, opened)
       await opened.log.to(join(dir, 'private', 'worker.log'))
       const places = new Places([])
       await appendPlan(journal, opened.tasks, request, new Map(), places)
@@ -88,7 +90,7 @@ export async function previewRun(options: RunOptions): Promise<RunPreview> {
       environment: opened.environment,
       description: opened.executor.description,
       needs: opened.needs,
-      seats: seatsOf(opened.seats, options.sampling, options.harness),
+      seats: seatsOf(opened.seats, options),
       tasks: opened.tasks.length,
       splits,
       repeats,
@@ -107,12 +109,19 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
   const dir = resolve(options.cwd ?? '.', options.dir)
   const manifest = await readManifest(dir)
   const runOptions = runOptionsOf(manifest, options, dir)
+  const cap = options.maxCostUsd ?? manifest.maxCostUsd
+  if (cap !== undefined) checkPrices(runOptions)
+  const spent: (number | null)[] = []
   const digest = (attempt: AttemptRecord): Folded => ({
     verdict: attempt.verdict && { ...attempt.verdict, rewards: {}, metrics: {} },
     fault: attempt.fault,
     outcome: attempt.outcome,
   })
-  const { journal, fold } = await Journal.open(dir, digest)
+  const { journal, fold } = await Journal.open(dir, (attempt) => {
+    // Only what cost anything, or may have: a run of scripts keeps nothing here.
+    for (const cost of Object.values(attempt.costUsd)) if (cost !== undefined && cost !== 0) spent.push(cost)
+    return digest(attempt)
+  })
   let opened: OpenedRun | undefined
   try {
     const requests = fold.requests.length > 0 ? fold.requests : [manifest.request]
@@ -123,7 +132,7 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
       ...runOptions,
       replan: [...requests, ...(more === undefined ? [] : [more])],
     })
-    checkSame(manifest, opened, options.force ?? false)
+    await checkSame(dir, manifest, opened, options.force ?? false)
     await opened.log.to(join(dir, 'private', 'worker.log'))
 
     const known = new Map(fold.states.map(({ order }) => [order.id, order]))
@@ -146,6 +155,7 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
       else standing.setTries(order.seq, tries)
     }
     const before = (counter: ProgressCounter) => {
+      for (const cost of spent) counter.spentBefore(cost)
       for (const { order, status, chosen } of states) {
         if (!standing.finished(order.seq)) continue
         if (status === 'scored' || status === 'unscored' || status === 'faulted') {
@@ -154,7 +164,11 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
       }
     }
     const stop = await schedule({
-      ...controlOf({ ...runOptions, ...options }, opened, orders),
+      ...controlOf(
+        { ...runOptions, ...options, ...(cap === undefined ? {} : { maxCostUsd: cap }) },
+        opened,
+        orders,
+      ),
       journal,
       standing,
       orders,
@@ -166,6 +180,18 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
     await opened?.executor.close()
     opened?.log.close()
     await journal.close()
+  }
+}
+
+/** A cap on what is spent needs the price of what is called. Throws `spend_cap`. */
+function checkPrices({ seats }: Pick<RunOptions, 'seats'>): void {
+  for (const player of Object.values(seats)) {
+    if (!('model' in player) || player.model.priced !== false) continue
+    throw new QuintainError(
+      'spend_cap',
+      `The price of ${player.model.id} is not known, so that a cost cap cannot be kept. Give it: --price in=0.15,out=0.60 (US dollars per million tokens; prices: { … } from code), or leave the cap out.`,
+      { facts: { model: player.model.id } },
+    )
   }
 }
 

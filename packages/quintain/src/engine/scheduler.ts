@@ -136,6 +136,7 @@ class Scheduler {
     let grace: NodeJS.Timeout | undefined
     try {
       this.options.before?.(this.progress)
+      this.watchSpend()
       await this.dispatch().catch((error: unknown) => {
         this.failure ??= error
       })
@@ -145,7 +146,8 @@ class Scheduler {
       await this.drain()
       if (this.failure !== undefined) throw this.failure
       await journal.flush()
-      if (this.options.groups && this.stop === undefined) await this.gradeGroups()
+      // Groups that are whole are graded although the run was stopped: their rollouts are paid for.
+      if (this.options.groups && hardSignal?.aborted !== true) await this.gradeGroups()
       await journal.flush()
       this.report(true)
       return this.stop
@@ -285,14 +287,13 @@ class Scheduler {
   private watchSpend(): void {
     const { maxCostUsd } = this.options
     if (maxCostUsd === undefined) return
-    const spent = this.progress.value.costUsd
-    if (spent !== null && spent < maxCostUsd) return
+    const { knownUsd, unpriced } = this.progress
+    if (!unpriced && knownUsd < maxCostUsd) return
     this.halt({
       code: 'spend_cap',
-      message:
-        spent === null
-          ? 'the price of a call is unknown, so that the cost cap cannot be kept; give the model a price'
-          : `the cost cap of $${maxCostUsd} is reached ($${spent.toFixed(4)} spent)`,
+      message: unpriced
+        ? 'the price of a call is not known, so that the cost cap cannot be kept; give the model a price'
+        : `the cost cap of $${maxCostUsd} is reached ($${knownUsd.toFixed(4)} spent)`,
     })
   }
 
@@ -341,6 +342,7 @@ class Scheduler {
       )
       try {
         for (const verdict of await executor.gradeGroup(members)) {
+          this.progress.grouped(verdict.summary)
           journal.appendVerdict(
             {
               schema: 'quintain.verdict-summary',
@@ -370,6 +372,7 @@ class Scheduler {
         for (const { order, chosen } of open) {
           // The member's own verdict stays pending, so that a resume grades the group again and runs no agent.
           const { verdict } = chosen!
+          this.progress.grouped(null)
           const line = { attempt: chosen!.id, order: order.id, seq: order.seq, verdict, fault }
           journal.appendVerdict({ schema: 'quintain.verdict-summary', v: 1, ...line }, undefined)
         }

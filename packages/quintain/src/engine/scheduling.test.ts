@@ -119,7 +119,14 @@ describe('the cost cap', () => {
     const run = await recorded(asking(50), { model: priced(0.1) }, { maxCostUsd: 0.45, concurrency: 1 })
     expect(run.end.stop).toMatchObject({ code: 'spend_cap' })
     expect(run.states.filter(({ status }) => status === 'scored')).toHaveLength(5)
-    const whole = await resumed(run, { env: asking(50) as never, players: { agent: { model: priced(0) } } })
+    const capped = await resumed(run, { env: asking(50) as never, players: { agent: { model: priced(0) } } })
+    expect(capped.end.stop).toMatchObject({ code: 'spend_cap' })
+    expect(capped.attempts).toHaveLength(run.attempts.length)
+    const whole = await resumed(run, {
+      env: asking(50) as never,
+      maxCostUsd: 1_000,
+      players: { agent: { model: priced(0) } },
+    })
     expect(whole.states.every(({ status }) => status === 'scored')).toBe(true)
     expect(whole.attempts).toHaveLength(50)
   })

@@ -77,9 +77,19 @@ function wireError(thrown: unknown): WireError {
   if (QuintainError.isInstance(thrown)) {
     return { code: thrown.code, message: thrown.message, facts: { ...thrown.facts } }
   }
+  const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
+  process.stderr.write(`${stack || messageOf(thrown)}\n`)
+  const name = thrown instanceof Error ? `${thrown.name}: ` : ''
+  // The first place that is a file: a syntax error names it before its message, other errors in their frames.
+  const place = /file:\/\/[^\s)]+?:\d+(?::\d+)?/.exec(stack)?.[0]
+  const denied = (thrown as { resource?: unknown } | null)?.resource
+  const why =
+    typeof denied === 'string'
+      ? ` It may not touch ${denied}; an environment that needs it says so in "permissions".`
+      : ''
   return {
     code: 'environment_load_failed',
-    message: `The environment's code threw: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)}`,
+    message: `The environment's code threw ${name}${messageOf(thrown)}${place === undefined ? '' : ` (${place})`}.${why}`,
     facts: {},
   }
 }

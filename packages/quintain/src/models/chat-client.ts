@@ -268,6 +268,8 @@ export function createChatModel(options: ChatModelOptions): Model {
 
   return {
     id,
+    endpoint: `${origin}${path.replace(/\/chat\/completions$/, '')}`,
+    priced: price !== null,
     async generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse> {
       if (context.signal.aborted) throw cancelled()
       if (!shared.has(context.signal)) {
