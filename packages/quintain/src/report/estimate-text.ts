@@ -9,6 +9,7 @@ const reasons: Record<EstimateReason, string> = {
   single_task: 'one task says nothing of how tasks differ',
   no_spread: 'all values are equal',
   single_repeats: 'needs two scored attempts of every task',
+  repeats_agree: 'the repeats of each task agree',
 }
 
 function intervalText([low, high]: readonly [number, number]): string {
@@ -41,7 +42,8 @@ export function estimateNote(found: Estimate): string {
     return `${why}; ${counts} (${shareText(found.n / found.planned)}); mean of what was scored ${scoreText(found.observed)}${bounds}`
   }
   if (found.method === 'none' || found.interval === null) {
-    return `no interval: ${found.reason === undefined ? '' : reasons[found.reason]}; ${counts}`
+    const why = found.reason === undefined ? '' : reasons[found.reason]
+    return `no interval: ${why}${found.scope === 'new tasks' ? '' : `, ${found.scope}`}; ${counts}`
   }
   return `${100 * found.level} %, ${found.method}, ${found.scope}; ${counts}`
 }

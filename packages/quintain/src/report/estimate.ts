@@ -1,4 +1,4 @@
-import { clusteredMean, clusteredProportion, repeatMean, wilsonInterval } from '../stats/index.ts'
+import { clusteredMean, clusteredProportion, repeatMean } from '../stats/index.ts'
 
 /** Why an estimate has no value, or no interval. */
 export type EstimateReason =
@@ -14,6 +14,8 @@ export type EstimateReason =
   | 'no_spread'
   /** Some task has a single scored attempt, so its spread under repetition is unknown. */
   | 'single_repeats'
+  /** The attempts at each task all came to the same; that is no proof that the next would. */
+  | 'repeats_agree'
 
 /** What an interval speaks of: tasks that were never seen, drawn as these were, or these very tasks run again. */
 export type EstimateScope = 'new tasks' | 'these tasks again'
@@ -58,17 +60,10 @@ const level = 0.95
 
 type Groups = Iterable<readonly number[]>
 
+/** True where nothing but zeros and ones was seen. */
 function isBinary(groups: Groups): boolean {
-  let zero = false
-  let one = false
-  for (const group of groups) {
-    for (const score of group) {
-      if (score === 0) zero = true
-      else if (score === 1) one = true
-      else return false
-    }
-  }
-  return zero && one
+  for (const group of groups) if (group.some((score) => score !== 0 && score !== 1)) return false
+  return true
 }
 
 function proportionOfNewTasks(groups: Groups): Method {
@@ -87,7 +82,7 @@ function proportionOfNewTasks(groups: Groups): Method {
 }
 
 function meanOfNewTasks(groups: Groups): Method {
-  // A reward that is seen to be zero or one is a rate, and a t interval of a rate is poor below a few hundred.
+  // A reward that is zero or one wherever it was seen is a rate, and a t interval of a rate is poor below a few hundred.
   if (isBinary(groups)) return proportionOfNewTasks(groups)
   const found = clusteredMean(groups, { level })
   if (found.interval === null) return { interval: null, method: 'none', reason: 'single_task' }
@@ -99,32 +94,26 @@ function meanOfNewTasks(groups: Groups): Method {
 }
 
 function meanOfSameTasks(groups: Groups): Method {
+  return isBinary(groups) ? proportionOfSameTasks(groups) : spreadInsideTasks(groups)
+}
+
+function spreadInsideTasks(groups: Groups): Method {
   const found = repeatMean(groups, level)
   if (found.interval === null) {
     return {
       interval: null,
       method: 'none',
-      reason: found.reason === 'no_spread' ? 'no_spread' : 'single_repeats',
+      reason: found.reason === 'no_spread' ? 'repeats_agree' : 'single_repeats',
     }
   }
   return { interval: found.interval, method: 't over repeats inside tasks' }
 }
 
 function proportionOfSameTasks(groups: Groups): Method {
-  const found = meanOfSameTasks(groups)
-  if (found.interval !== null) {
-    const [low, high] = found.interval
-    return { ...found, interval: [Math.max(0, low), Math.min(1, high)] }
-  }
-  if (found.reason !== 'no_spread') return found
-  // Tasks that differ only lower the variance of a sum of zeros and ones, so this errs on the wide side.
-  let n = 0
-  let hits = 0
-  for (const group of groups) {
-    n += group.length
-    for (const score of group) hits += score
-  }
-  return { interval: wilsonInterval(hits, n, level), method: 'Wilson over orders' }
+  const found = spreadInsideTasks(groups)
+  if (found.interval === null) return found
+  const [low, high] = found.interval
+  return { ...found, interval: [Math.max(0, low), Math.min(1, high)] }
 }
 
 const methods = {

@@ -142,8 +142,41 @@ describe('headlines', () => {
     })
     const width = ([low, high]: [number, number]) => high - low
     expect(width(often.success.interval)).toBeGreaterThan(width(once.success.interval) * 0.9)
-    expect(often.again.success.method).toBe('Wilson over orders')
-    expect(width(often.again.success.interval)).toBeLessThan(width(often.success.interval) / 2)
+    const luck = await summaryOf({
+      orders: tasks.flatMap((task, i) =>
+        Array.from({ length: 8 }, (_, n) => order(task, i < 5 === n < 7 ? pass : fail)),
+      ),
+    })
+    expect(luck.again.success.method).toBe('t over repeats inside tasks')
+    expect(width(luck.again.success.interval)).toBeLessThan(width(luck.success.interval) / 2)
+  })
+
+  test('repeats that agree give no interval of these tasks again, for the rate as for the reward', async () => {
+    const whole = [order('a', pass), order('a', pass), order('b', fail), order('b', fail)]
+    const { again } = await summaryOf({ orders: whole })
+    const agreed = { value: 0.5, method: 'none', reason: 'repeats_agree' }
+    expect(again.success).toMatchObject({ ...agreed, interval: [0, 1] })
+    expect(again.reward).toMatchObject({ ...agreed, interval: null })
+    const half = { reward: 0.5 }
+    const partial = await summaryOf({ orders: [...whole, order('c', half), order('c', half)] })
+    expect(partial.again.reward).toMatchObject({ ...agreed, interval: null })
+  })
+
+  test('a reward of zeros and ones is a rate, all alike or not', async () => {
+    const tasks = Array.from({ length: 8 }, (_, i) => `t${i}`)
+    for (const solved of [0, 3, 8]) {
+      const { reward, success } = await summaryOf({
+        orders: tasks.flatMap((task, i) => [order(task, i < solved ? pass : fail), order(task, fail)]),
+      })
+      expect(reward.interval).toEqual(success.interval)
+      expect(reward.method).toBe(success.method)
+    }
+    const all = await summaryOf({ orders: tasks.map((task) => order(task, pass)) })
+    expect(all.reward.interval?.[0]).toBeCloseTo(0.676, 3)
+    const shaped = await summaryOf({
+      orders: [order('a', pass), order('b', fail), order('c', { reward: 0.5 })],
+    })
+    expect(shaped.reward.method).toBe('t over tasks')
   })
 
   test('one task, all equal, nothing ordered: no interval, with the reason', async () => {

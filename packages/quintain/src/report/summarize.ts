@@ -83,7 +83,7 @@ export interface RunSummary {
   minCoverage: number
   reward: Estimate
   success: RateEstimate
-  /** The same for these very tasks run again; intervals exist from two repeats on. */
+  /** The same for these very tasks run again; intervals exist from two repeats on, where some of them differ. */
   again: { reward: Estimate; success: RateEstimate }
   rewards: Record<string, ComponentMean & { kind: 'reward' | 'group'; weight: number }>
   metrics: Record<string, ComponentMean>

@@ -54,6 +54,18 @@ describe('formatText', () => {
     expect(text).not.toContain('resume')
   })
 
+  test('repeats that agree are said to, in text and in Markdown', async () => {
+    const dir = join(root, 'agreeing')
+    const attempts = (reward: number) => [{ reward }]
+    await writeSampleRun(dir, {
+      orders: ['a', 'a', 'b', 'b'].map((task) => ({ task, attempts: attempts(Number(task === 'a')) })),
+    })
+    const summary = await summarize(dir)
+    const said = 'no interval: the repeats of each task agree, these tasks again; n = 4 of 4 orders, 2 tasks'
+    expect(formatText(summary).split(`0.500 (${said})`)).toHaveLength(3)
+    expect(formatMarkdown(summary).split(`| 0.500 | ${said} |`)).toHaveLength(3)
+  })
+
   test('below full coverage there is no headline, and the way on is shown', () => {
     const text = formatText(broken)
     expect(text).toMatch(/success +none \(not enough orders were scored; n = 1 of 4 orders/)

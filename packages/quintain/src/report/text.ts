@@ -1,4 +1,5 @@
 import type { Usage } from '../core/index.ts'
+import type { Estimate } from './estimate.ts'
 import { estimateNote, estimateText, estimateValue } from './estimate-text.ts'
 import { countText, dollarText, durationText, plural, scoreText, shareText } from './number-text.ts'
 import { printableLine } from './printable.ts'
@@ -76,16 +77,18 @@ export function reportRows(summary: RunSummary): ReportRow[] {
     if (value !== '') rows.push({ label, value, ...extra })
   }
   const { success, reward, again, run } = summary
+  const addAgain = (found: Estimate) => {
+    if (found.value === null || summary.repeats.max < 2) return
+    // Without repeats of every task there is nothing to say; that they agree is something.
+    if (found.method === 'none' && found.reason !== 'repeats_agree') return
+    add('', estimateValue(found), { note: estimateNote(found) })
+  }
   if (run.environment.success) {
     add('success', estimateValue(success), { note: estimateNote(success), mood: 'headline' })
-    if (success.value !== null && again.success.method !== 'none' && summary.repeats.max > 1) {
-      add('', estimateValue(again.success), { note: estimateNote(again.success) })
-    }
+    addAgain(again.success)
   }
   add('mean reward', estimateValue(reward), { note: estimateNote(reward), mood: 'headline' })
-  if (reward.value !== null && again.reward.method !== 'none' && summary.repeats.max > 1) {
-    add('', estimateValue(again.reward), { note: estimateNote(again.reward) })
-  }
+  addAgain(again.reward)
   add('orders', statusText(summary), {
     note: `coverage ${shareText(summary.coverage)}${summary.minCoverage < 1 ? `, declared minimum ${shareText(summary.minCoverage)}` : ''}`,
     ...(summary.coverage !== null && summary.coverage < 1 ? { mood: 'warning' } : {}),
