@@ -35,7 +35,7 @@ export interface JsonlRecord {
   bytes: number
   /** False for a last record that no LF follows; it is whole all the same. */
   terminated: boolean
-  /** The line's own bytes. A view of a larger buffer: copy it to keep it. */
+  /** The line's own bytes. A view of a buffer that the next record may overwrite: copy it to keep it. */
   raw: Buffer
 }
 
@@ -142,7 +142,8 @@ class LineSplitter {
 
   #hold(piece: Buffer): void {
     this.#bytes += piece.length
-    if (this.#bytes <= this.#maxLineBytes) this.#pieces.push(piece)
+    // Copied: the reader of a file fills one buffer again and again.
+    if (this.#bytes <= this.#maxLineBytes) this.#pieces.push(Buffer.from(piece))
     else this.#pieces = []
   }
 
@@ -323,7 +324,8 @@ export async function* scanJsonlFile(
   let offset = first
   const hold = (piece: Buffer) => {
     const beginning = piece.subarray(0, headBytes - head.length)
-    head = bytes === 0 ? beginning : Buffer.concat([head, beginning])
+    // Copied: the buffer is filled again, and an extent is kept.
+    head = Buffer.concat(bytes === 0 ? [beginning] : [head, beginning])
     bytes += piece.length
     blank &&= piece.every(isFiller)
   }
@@ -373,10 +375,10 @@ async function* chunksOf(
   try {
     // No larger than what is left: thousands of small files would otherwise keep the collector busy with megabytes.
     const { size: end } = await file.stat()
+    const buffer = Buffer.allocUnsafeSlow(Math.min(most, Math.max(end - from, 4_096)))
     for (let position = from; ; ) {
       options.signal?.throwIfAborted()
-      const size = Math.min(most, Math.max(end - position, 4_096))
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(size), 0, size, position)
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, position)
       if (bytesRead === 0) return
       position += bytesRead
       yield buffer.subarray(0, bytesRead)

@@ -73,6 +73,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
           spec,
           models,
           workers: options.workers ?? availableParallelism(),
+          concurrency: options.concurrency ?? 0,
           log: (text) => log.write(text),
         })
       : await openInline({

@@ -52,6 +52,8 @@ export interface PoolOptions {
   /** The models behind seats that have one: two seats may have different models of one name. */
   models: ReadonlyMap<Seat, Model>
   workers: number
+  /** Rollouts in flight over all workers. */
+  concurrency: number
   log(text: string): void
   /** Told when a worker was lost and replaced. */
   onLost?(end: WorkerEnd): void
@@ -333,6 +335,7 @@ class PoolWorker {
     this.process = new WorkerProcess({
       location: options.location,
       permissions,
+      inFlight: options.concurrency / options.workers,
       log: options.log,
       onMessage: (message) => this.receive(message),
       onEnd: (end) => {
