@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
-import { QuintainError, type Sampling } from '../core/index.ts'
+import { QuintainError, readManifest, type Sampling } from '../core/index.ts'
 import type { Player, RunOptions } from '../engine/index.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
 import { parseLimits, parseOptions, parseSeats } from './parse.ts'
+import { groupNotes, newPlanNotes } from './plan-notes.ts'
 import { type EndpointOptions, PlayerOpener } from './players.ts'
 import { formatPreview } from './preview.ts'
 import { newRunDir } from './run-path.ts'
@@ -69,6 +70,7 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
       options.out === undefined ? newRunDir(io.cwd, env, policy ?? model ?? '') : resolve(io.cwd, options.out)
     const { readRecordings } = await import('../models/index.ts')
     const tasks = options.task ?? options.tasks
+    const repeats = options.repeats ?? 1
     const run: RunOptions = {
       env,
       seats,
@@ -90,9 +92,19 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
     if (options.dryRun) {
       const preview = await previewRun(run)
       io.stdout.write(options.json ? `${JSON.stringify(preview, null, 2)}\n` : formatPreview(preview))
+      const notes = [...newPlanNotes(options, preview), ...groupNotes(preview.environment.rewards, repeats)]
+      for (const note of options.quiet ? [] : notes) io.stderr.write(`${note}\n`)
       return exitCodes.done
     }
-    return await runSession((control) => startRun({ ...run, ...control }), options, io)
+    return await runSession(
+      (control) => startRun({ ...run, ...control }),
+      options,
+      io,
+      async ({ orders }) => [
+        ...newPlanNotes(options, { orders, repeats }),
+        ...groupNotes((await readManifest(dir)).environment.rewards, repeats),
+      ],
+    )
   } finally {
     await players.close()
   }

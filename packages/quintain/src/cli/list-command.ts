@@ -1,5 +1,6 @@
+import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
-import { type Folded, foldRun, listRuns, messageOf } from '../core/index.ts'
+import { type Folded, foldRun, listRuns, messageOf, QuintainError, readManifest } from '../core/index.ts'
 import { countText, formatTable, printableLine, scoreText, shareText, styleFor } from '../report/index.ts'
 import type { CliIo } from './io.ts'
 import { runsFolder } from './run-path.ts'
@@ -46,6 +47,26 @@ async function lineOf(dir: string): Promise<Omit<RunLine, 'run'>> {
   }
 }
 
+/** Throws `usage` for a folder that was named and is none, or is a run itself. The default one need not be there yet. */
+async function checkFolder(root: string, named: string | undefined): Promise<void> {
+  const shown = printableLine(named ?? runsFolder)
+  const found = await stat(root).catch(() => undefined)
+  if (found === undefined && named === undefined) return
+  if (!found?.isDirectory()) {
+    throw new QuintainError('usage', `${shown} is ${found === undefined ? 'not there' : 'no folder'}.`, {
+      facts: { folder: root },
+    })
+  }
+  const manifest = await readManifest(root).catch(() => undefined)
+  if (manifest !== undefined) {
+    throw new QuintainError(
+      'usage',
+      `${shown} is itself a run: \`npx quintain report ${shown}\` says what is in it, \`npx quintain show ${shown}\` lists its orders.`,
+      { facts: { folder: root } },
+    )
+  }
+}
+
 /** Lists the runs under a folder, newest first. Numbers are shown of runs that are scored as a whole. */
 export async function listCommand(
   folder: string | undefined,
@@ -53,6 +74,7 @@ export async function listCommand(
   io: CliIo,
 ): Promise<void> {
   const root = resolve(io.cwd, folder ?? runsFolder)
+  await checkFolder(root, folder)
   const found = await listRuns(root)
   const lines: RunLine[] = []
   for (const { dir, problem } of found.slice(0, limit)) {
@@ -84,7 +106,9 @@ export async function listCommand(
     return
   }
   if (lines.length === 0) {
-    io.stdout.write(`No runs in ${printableLine(root)}. Make one: quintain eval ENV --policy script:oracle\n`)
+    io.stdout.write(
+      `No runs in ${printableLine(root)}. Make one: npx quintain eval ENV --policy script:oracle\n`,
+    )
     return
   }
   const rows = lines.map((line) =>

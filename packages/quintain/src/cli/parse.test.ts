@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseLimits, parseOptions, parsePrice, parseSeats, share, wholeNumber } from './parse.ts'
+import { parseLimits, parseOptions, parsePrice, parseSeats, share, threshold, wholeNumber } from './parse.ts'
 
 describe('parseLimits', () => {
   test('names, units, several at once', () => {
@@ -83,6 +83,13 @@ test('numbers of options', () => {
   expect(share('95%')).toBe(0.95)
   expect(share('0.5')).toBe(0.5)
   for (const text of ['', '1.5', '150%', '-1', '%']) expect(() => share(text)).toThrow()
+})
+
+test('thresholds', () => {
+  expect([threshold('0.8'), threshold('80%'), threshold('-2'), threshold('12.5 %')]).toEqual([
+    0.8, 0.8, -2, 0.125,
+  ])
+  for (const text of ['', '%', 'most', '1e999', '80%%']) expect(() => threshold(text)).toThrow('such as 0.8')
 })
 
 describe('parsePrice', () => {

@@ -30,6 +30,16 @@ export function share(text: string): number {
   return percent ? numberBetween(0, 100)(percent[1]!) / 100 : numberBetween(0, 1)(text)
 }
 
+/** What a rate or a mean reward is held against: any number, or a share in per cent. */
+export function threshold(text: string): number {
+  const [, number = text, percent] = /^(.*?)\s*(%)$/.exec(text.trim()) ?? []
+  const value = number.trim() === '' ? Number.NaN : Number(number)
+  if (!Number.isFinite(value)) {
+    throw new InvalidArgumentError('It must be a number such as 0.8, or a share such as 80%.')
+  }
+  return percent === undefined ? value : value / 100
+}
+
 /** Gathers an option that may be given often. */
 export function collect(text: string, previous: readonly string[] | undefined): string[] {
   return [...(previous ?? []), text]

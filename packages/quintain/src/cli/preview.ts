@@ -22,7 +22,10 @@ export function formatPreview(preview: RunPreview): string {
     [
       'rewards',
       Object.entries(environment.rewards)
-        .map(([name, { weight }]) => `${name} (weight ${weight})`)
+        .map(
+          ([name, { kind, weight }]) =>
+            `${name} (weight ${weight}${kind === 'group' ? ', of the group' : ''})`,
+        )
         .join(', '),
     ],
     ['limits', limitsText(limits)],

@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { QuintainError } from '../core/index.ts'
 import { formatMarkdown, formatText, styleFor, summarize } from '../report/index.ts'
 import { type ExitCode, exitCodeOfRun, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
@@ -11,6 +12,7 @@ export async function reportCommand(
   io: CliIo,
 ): Promise<ExitCode> {
   const { json, markdown, minCoverage, threshold } = options
+  if (json && markdown) throw new QuintainError('usage', 'Give --json or --markdown, not both.')
   const dir = findRun(run, io.cwd)
   const found = await summarize(dir, minCoverage === undefined ? {} : { minCoverage })
   const summary = { ...found, run: { ...found.run, dir: relative(io.cwd, dir) || '.' } }

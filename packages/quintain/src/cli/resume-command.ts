@@ -3,6 +3,7 @@ import { QuintainError, readManifest } from '../core/index.ts'
 import type { Player, ResumeOptions } from '../engine/index.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
+import { extendedPlanNotes, planSize } from './plan-notes.ts'
 import { type EndpointOptions, PlayerOpener } from './players.ts'
 import { findRun } from './run-path.ts'
 import { runSession, type SessionOptions } from './run-session.ts'
@@ -57,7 +58,15 @@ export async function resumeCommand(
       ...(options.retryFaults === undefined ? {} : { retryFaults: options.retryFaults }),
       ...(options.force === undefined ? {} : { force: options.force }),
     }
-    return await runSession((control) => resumeRun({ ...resumeOptions, ...control }), options, io)
+    const more = options.tasks !== undefined || options.repeats !== undefined
+    const before = more ? await planSize(dir, options.split) : undefined
+    return await runSession(
+      (control) => resumeRun({ ...resumeOptions, ...control }),
+      options,
+      io,
+      async () =>
+        before === undefined ? [] : extendedPlanNotes(options, before, await planSize(dir, options.split)),
+    )
   } finally {
     await opener.close()
   }

@@ -142,7 +142,7 @@ describe('eval', () => {
   })
 
   test('-n 0 is zero tasks', async () => {
-    const { code, out } = await quintain([
+    const { code, out, err } = await quintain([
       'eval',
       sums(),
       '--policy',
@@ -154,6 +154,55 @@ describe('eval', () => {
     ])
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ orders: 0, coverage: null })
+    expect(err).toContain('-n 0 orders nothing')
+    expect(err).not.toContain('Look at one')
+  })
+
+  test('what a plan has less of than was asked for is said, and what is in a run already', async () => {
+    const run = [
+      'eval',
+      sums(),
+      '--policy',
+      'script:oracle',
+      '-n',
+      '13',
+      '-r',
+      '3',
+      '--out',
+      'run',
+      ...inline,
+    ]
+    expect((await quintain(run)).err).toContain('-n 13: there are only 12 tasks.')
+    expect((await quintain([...run, '--dry-run'])).err).toContain('-n 13: there are only 12 tasks.')
+    const fewer = await quintain(['resume', 'run', '-r', '2'])
+    expect(fewer.err).toContain('-r 2: the run already has 3 of each task')
+    expect(fewer.out).toContain('36: 36 scored')
+    expect((await quintain(['resume', 'run', '-n', '20'])).err).toContain('-n 20: there are only 12 tasks.')
+    expect((await quintain(['resume', 'run', '-r', '4'])).err).not.toContain('Note')
+    expect((await quintain(['resume', 'run', '-r', '2', '--quiet'])).err).toBe('')
+  })
+
+  test('a group reward without a group is told before the run and by a dry run', async () => {
+    const dir = join(root, 'ranked')
+    await mkdir(dir, { recursive: true })
+    await writeFile(
+      join(dir, 'package.json'),
+      '{"name":"ranked","version":"1.0.0","type":"module","exports":"./index.ts"}',
+    )
+    await writeFile(
+      join(dir, 'index.ts'),
+      source.replace(
+        'success:',
+        'groupRewards: { rank: { reward: ({ members }) => Object.fromEntries(members.map(({ id }) => [id, 1])) } },\n  success:',
+      ),
+    )
+    const run = ['eval', dir, '--policy', 'script:oracle', '-n', '2', ...inline]
+    const note = 'group reward "rank" needs -r 2 or more'
+    expect((await quintain(run)).err).toContain(note)
+    const dry = await quintain([...run, '--dry-run'])
+    expect(dry.err).toContain(note)
+    expect(dry.out).toContain('rank (weight 1, of the group)')
+    expect((await quintain([...run, '-r', '2'])).err).not.toContain(note)
   })
 
   test('below the threshold is 1, at it 0', async () => {
@@ -258,7 +307,8 @@ describe('Ctrl-C', () => {
     expect(err).toContain('attempts in flight have 10 s to finish')
     expect(code).toBe(3)
     expect(out).toMatch(/orders +12: [1-9]\d* scored/)
-    expect(out).toContain('quintain resume run')
+    expect(out).toContain('Stopped: the run was cancelled')
+    expect(out).toContain('npx quintain resume run')
 
     const resumed = await quintain(['resume', 'run', '--base-url', fake.url])
     expect(resumed.out).toContain('12: 12 scored')
@@ -358,7 +408,12 @@ describe('looking at runs', () => {
     expect(out).toMatch(/runs\/one .* 0\.500/)
     expect(out).toMatch(/runs\/two .* 1 to go/)
     expect(out).not.toContain('not-a-run')
-    expect((await quintain(['list', 'nowhere'])).out).toContain('No runs in')
+    const missing = await quintain(['list', 'nowhere'])
+    expect(missing).toMatchObject({ code: 2, out: '' })
+    expect(missing.err).toContain('nowhere is not there')
+    const run = await quintain(['list', 'runs/one'])
+    expect(run).toMatchObject({ code: 2, out: '' })
+    expect(run.err).toContain('runs/one is itself a run')
     expect(JSON.parse((await quintain(['list', '--json'])).out)).toHaveLength(2)
   })
 
@@ -367,6 +422,10 @@ describe('looking at runs', () => {
     expect((await quintain(['report', 'runs/one', '--markdown'])).out).toMatch(/^### sample/)
     expect(JSON.parse((await quintain(['report', 'one', '--json'])).out)).toMatchObject({ orders: 2 })
     expect((await quintain(['report', 'one', '--threshold', '0.9'])).code).toBe(1)
+    expect((await quintain(['report', 'one', '--threshold', '50%'])).code).toBe(0)
+    const both = await quintain(['report', 'one', '--json', '--markdown'])
+    expect(both).toMatchObject({ code: 2, out: '' })
+    expect(both.err).toContain('not both')
   })
 
   test('show: the orders, one of them, the worst, never a secret unasked', async () => {

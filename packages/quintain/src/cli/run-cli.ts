@@ -5,7 +5,7 @@ import { printableLine } from '../report/index.ts'
 import type { EvalOptions } from './eval-command.ts'
 import { type ExitCode, exitCodeHelp, exitCodeOfError, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
-import { collect, numberBetween, parsePrice, share, wholeNumber } from './parse.ts'
+import { collect, numberBetween, parsePrice, share, threshold, wholeNumber } from './parse.ts'
 import type { ResumeCommandOptions } from './resume-command.ts'
 
 /** Options of commands that call models. */
@@ -40,12 +40,12 @@ function sessionOptions(command: Command): Command {
       share,
     )
     .option(
-      '--threshold <number>',
-      'exit with 1 when the success rate is below it',
-      numberBetween(-1e300, 1e300),
+      '--threshold <rate>',
+      'exit with 1 when the success rate is below it: 0.8, or 80%; the mean reward, where success is not declared',
+      threshold,
     )
     .option('--json', 'print the report as JSON')
-    .option('--quiet', 'no progress and no hints')
+    .option('--quiet', 'no progress, notes and hints')
 }
 
 function program(io: CliIo, done: (code: ExitCode) => void): Command {
@@ -148,9 +148,9 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
       share,
     )
     .option(
-      '--threshold <number>',
-      'exit with 1 when the success rate is below it',
-      numberBetween(-1e300, 1e300),
+      '--threshold <rate>',
+      'exit with 1 when the success rate is below it: 0.8, or 80%; the mean reward, where success is not declared',
+      threshold,
     )
     .action(
       async (run: string, options: Parameters<typeof import('./report-command.ts').reportCommand>[1]) => {

@@ -31,25 +31,36 @@ function controlOf(options: SessionOptions): RunControl {
 
 /**
  * Runs the engine with live progress and Ctrl-C, then prints the report on stdout, and on stderr where the run lies and how
- * to go on with it. Gives the exit code.
+ * to go on with it. `notesOf` is asked once the plan is made for what is to be said of it. Gives the exit code.
  */
 export async function runSession(
   run: (control: RunControl) => Promise<RunEnd>,
   options: SessionOptions,
   io: CliIo,
+  notesOf: (planned: { orders: number }) => Promise<string[]> = async () => [],
 ): Promise<ExitCode> {
   const display = createProgressDisplay(io.stderr, { quiet: options.quiet === true })
   const interrupts = listenForInterrupts(io, (text) => display.say(text))
   let end: RunEnd
+  let told: Promise<void> | undefined
+  const tellNotes = async (orders: number) => {
+    // Read from the run's own files while it runs; notes are no reason to fail.
+    const notes = await notesOf({ orders }).catch(() => [])
+    for (const note of notes) display.say(note)
+  }
   try {
     end = await run({
       ...controlOf(options),
       signal: interrupts.signal,
       hardSignal: interrupts.hardSignal,
       graceMs: interruptGraceMs,
-      onProgress: (progress) => display.update(progress),
+      onProgress(progress) {
+        if (options.quiet !== true) told ??= tellNotes(progress.orders)
+        display.update(progress)
+      },
     })
   } finally {
+    await told
     display.end()
     interrupts.stop()
   }
@@ -58,19 +69,25 @@ export async function runSession(
   // As a person here would type it.
   const summary = { ...found, run: { ...found.run, dir: relative(io.cwd, end.dir) || '.' } }
   if (options.json) io.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
-  else io.stdout.write(formatText(summary, { style: styleFor(io.stdout, io.env) }))
+  else {
+    const stopped = end.stop === undefined ? {} : { stopped: end.stop.message }
+    io.stdout.write(formatText(summary, { style: styleFor(io.stdout, io.env), ...stopped }))
+  }
   const code = exitCodeOfRun(summary, threshold)
-  if (options.quiet !== true) tellTheRest(end, summary, options, io)
+  // The JSON is what the run's files say; why this sitting ended is not in them.
+  if (options.json && end.stop !== undefined) {
+    io.stderr.write(`Stopped: ${printableLine(end.stop.message)}\n`)
+  }
+  if (options.quiet !== true) tellTheRest(summary, options, io)
   return code
 }
 
-function tellTheRest(end: RunEnd, summary: RunSummary, { threshold, json }: SessionOptions, io: CliIo): void {
+function tellTheRest(summary: RunSummary, { threshold, json }: SessionOptions, io: CliIo): void {
   const shown = printableLine(summary.run.dir)
   const say = (text: string) => io.stderr.write(`${text}\n`)
   say('')
-  if (end.stop !== undefined) say(`Stopped: ${printableLine(end.stop.message)}`)
   say(`Run: ${shown}`)
-  if (!summary.complete && json) say(`Go on with: quintain resume ${shown}`)
+  if (!summary.complete && json) say(`Go on with: npx quintain resume ${shown}`)
   const { environment } = summary.run
   const headline = environment.success ? summary.success : summary.reward
   if (threshold !== undefined && summary.complete && headline.value !== null && headline.value < threshold) {
@@ -78,6 +95,6 @@ function tellTheRest(end: RunEnd, summary: RunSummary, { threshold, json }: Sess
       `Below the threshold: ${environment.success ? 'success' : 'mean reward'} ${headline.value.toFixed(3)} < ${threshold}`,
     )
   }
-  if (summary.status.faulted > 0) say(`Try the faults again: quintain resume ${shown}`)
-  say(`Look at one: quintain show ${shown} --worst`)
+  if (summary.status.faulted > 0) say(`Try the faults again: npx quintain resume ${shown}`)
+  if (summary.orders > 0) say(`Look at one: npx quintain show ${shown} --worst`)
 }

@@ -33,7 +33,7 @@ export async function showCommand(
   if (name === undefined && !worst && !failed) {
     io.stdout.write(formatOrders(picked, { style }))
     io.stderr.write(
-      `\nOne of them: quintain show ${printableLine(run)} TASK#REPEAT, or --worst, or --failed\n`,
+      `\nOne of them: npx quintain show ${printableLine(run)} TASK#REPEAT, or --worst, or --failed\n`,
     )
     return
   }

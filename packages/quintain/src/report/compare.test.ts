@@ -37,7 +37,10 @@ test('pairs by task and tells the change from the first to the second', async ()
 test('another digest, option or rubric is another measurement', async () => {
   const a = await run('a', 3)
   const b = await run('b', 3, { environment: { digest: 'f'.repeat(64), options: { hard: true } } })
-  await expect(compareRuns(a, b)).rejects.toMatchObject({ code: 'run_mismatch' })
+  await expect(compareRuns(a, b)).rejects.toMatchObject({
+    code: 'run_mismatch',
+    message: expect.stringMatching(/digest: "0{12}" and "f{12}"; .*--force/),
+  })
   const forced = await compareRuns(a, b, { force: true })
   expect(forced.differences).toHaveLength(2)
   expect(formatComparison(forced)).toContain('NOT COMPARABLE  options: {} and {"hard":true}')
@@ -54,5 +57,7 @@ test('tasks without a score on a side are left out and told', async () => {
   const comparison = await compareRuns(a, b)
   expect(comparison.reward).toMatchObject({ pairs: 11, dropped: ['t0'], difference: 0, p: 1 })
   expect(comparison.incompleteTasks).toBe(1)
-  expect(formatComparison(comparison)).toContain('1 task without a score in both runs left out')
+  expect(formatComparison(comparison)).toContain(
+    '  Not the whole: 1 task left out, without a score in one of the runs.\n',
+  )
 })

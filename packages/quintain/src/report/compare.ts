@@ -27,8 +27,10 @@ export interface Comparison {
   /** Null when the environment does not say what success is. */
   success: Paired | null
   reward: Paired
-  /** Tasks that some order of either run left without a score; they are paired by what was scored. */
+  /** Tasks that some order of either run left without a score. */
   incompleteTasks: number
+  /** Those of them that are compared all the same, by what was scored; the rest have no score in one of the runs. */
+  partialTasks: number
   /** What makes the runs incomparable, when the comparison was forced; empty otherwise. */
   differences: string[]
 }
@@ -77,9 +79,9 @@ export function manifestDifferences(a: ManifestRecord, b: ManifestRecord): strin
   }
   differ('environment', a.environment.name, b.environment.name)
   differ('version', a.environment.version, b.environment.version)
-  differ('digest', a.environment.digest, b.environment.digest)
+  differ('digest', a.environment.digest.slice(0, 12), b.environment.digest.slice(0, 12))
   differ('options', a.environment.options, b.environment.options)
-  differ('rubric', a.rubric, b.rubric)
+  differ('rubric', a.rubric.slice(0, 12), b.rubric.slice(0, 12))
   differ('limits', a.limits, b.limits)
   return differences
 }
@@ -100,7 +102,7 @@ export async function compareRuns(
   if (differences.length > 0 && !force) {
     throw new QuintainError(
       'run_mismatch',
-      `${a} and ${b} do not measure the same thing (${differences.join('; ')}). Run one of them again, or force the comparison and keep its label.`,
+      `${a} and ${b} do not measure the same thing (${differences.join('; ')}). Run one of them again, or compare them all the same (--force; force: true) and keep the label.`,
       { facts: { differences } },
     )
   }
@@ -112,14 +114,18 @@ export async function compareRuns(
     orders: fold.states.length,
     scored,
   })
+  const reward = pairedDifference(after.reward, before.reward)
+  const incomplete = new Set([...before.incomplete, ...after.incomplete])
+  const dropped = new Set(reward.dropped)
   return {
     schema: 'quintain.comparison',
     v: 1,
     a: side(left, before),
     b: side(right, after),
     success: declared ? pairedDifference(after.success, before.success) : null,
-    reward: pairedDifference(after.reward, before.reward),
-    incompleteTasks: new Set([...before.incomplete, ...after.incomplete]).size,
+    reward,
+    incompleteTasks: incomplete.size,
+    partialTasks: [...incomplete].filter((task) => !dropped.has(task)).length,
     differences,
   }
 }
@@ -158,12 +164,12 @@ export function formatComparison(comparison: Comparison): string {
   if (success !== null) lines.push(`  ${differenceText('success', success)}`)
   lines.push(`  ${differenceText('reward ', reward)}`)
   const dropped = reward.dropped.length
-  if (dropped > 0) lines.push(`  ${plural(dropped, 'task')} without a score in both runs left out.`)
-  if (comparison.incompleteTasks > 0) {
-    lines.push(
-      `  ${plural(comparison.incompleteTasks, 'task')} not scored as a whole: no headline before they are.`,
-    )
+  const missing: string[] = []
+  if (dropped > 0) missing.push(`${plural(dropped, 'task')} left out, without a score in one of the runs`)
+  if (comparison.partialTasks > 0) {
+    missing.push(`${plural(comparison.partialTasks, 'task')} compared by a part of the orders only`)
   }
+  if (missing.length > 0) lines.push(`  Not the whole: ${missing.join('; ')}.`)
   for (const difference of comparison.differences) lines.push(`  NOT COMPARABLE  ${difference}`)
   return `${lines.join('\n')}\n`
 }

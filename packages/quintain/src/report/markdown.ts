@@ -1,6 +1,6 @@
 import { printableLine } from './printable.ts'
 import type { RunSummary } from './summarize.ts'
-import { reportRows, runTitle } from './text.ts'
+import { reportRows, runTitle, unfinishedText } from './text.ts'
 
 /** Text of others as literal Markdown: no table cell, link, image, tag or emphasis comes out of it. */
 export function markdownText(text: string): string {
@@ -18,6 +18,8 @@ export function formatMarkdown(summary: RunSummary): string {
     const shown = mood === 'headline' ? `**${markdownText(value)}**` : markdownText(value)
     lines.push(`| ${label} | ${shown} | ${markdownText(note ?? '')} |`)
   }
+  const unfinished = unfinishedText(summary)
+  if (unfinished !== undefined) lines.push('', markdownText(unfinished))
   const { environment, quintain, node, seed } = summary.run
   lines.push(
     '',

@@ -35,7 +35,7 @@ export function pickOrders<T extends Folded>(
       const known = new Set(fold.states.map(({ order }) => (name.includes('#') ? order.id : order.task)))
       throw new QuintainError(
         'unknown_task',
-        `This run has no task or order ${JSON.stringify(name)}${didYouMean(name, known)} \`quintain show ${fold.dir}\` lists what it has.`,
+        `This run has no task or order ${JSON.stringify(name)}${didYouMean(name, known)} \`npx quintain show ${fold.dir}\` lists what it has.`,
         { facts: { name } },
       )
     }

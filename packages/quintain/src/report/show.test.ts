@@ -104,6 +104,48 @@ describe('formatAttempt', () => {
     expect(text).toContain('verdict  reward 1.000, success')
   })
 
+  test('rewards have their weight, those of the group too; an unknown price is said to be one', async () => {
+    const grouped = join(root, 'grouped')
+    await writeSampleRun(grouped, {
+      environment: {
+        rewards: { solved: { kind: 'reward', weight: 1 }, rank: { kind: 'group', weight: 0.5 } },
+        metrics: ['steps'],
+      },
+      orders: [
+        {
+          task: 'a',
+          attempts: [
+            {
+              reward: 1,
+              metrics: { steps: 3 },
+              nodes: [node(-1, { role: 'assistant', content: 'Done.' })],
+              calls: [
+                {
+                  seat: 'agent',
+                  prompt: -1,
+                  output: 0,
+                  model: 'm',
+                  atMs: 0,
+                  latencyMs: 1,
+                  waitMs: 0,
+                  costUsd: null,
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    })
+    const [state] = (await foldRun(grouped)).states
+    // As after the group was graded: the attempt's summary has the value, the verdict recorded with it has not.
+    state!.chosen!.verdict!.rewards['rank'] = 0.25
+    const text = formatAttempt(await readAttempt(grouped, state!))
+    expect(text).toContain('solved 1.000  (weight 1)')
+    expect(text).toContain('rank 0.250  (weight 0.5, of the group)')
+    expect(text).toContain('steps 3.000  (metric)')
+    expect(text).toContain('cost unknown')
+  })
+
   test('text of models is inert', async () => {
     expect(await shown('talk')).toContain('Looking \\x1b[2J now')
     expect(await shown('talk')).not.toContain('\u001b')

@@ -1,12 +1,14 @@
 import {
   type AttemptRecord,
   type CallRecord,
+  type ManifestRecord,
   type MessageNode,
   messageOf,
   type OrderRecord,
   type OrderStatus,
   type PrivateRecord,
   QuintainError,
+  readManifest,
   readPrivate,
   readTrajectory,
   readVerdict,
@@ -26,6 +28,8 @@ export interface AttemptParts {
   tries: number
   trajectory: TrajectoryRecord | undefined
   verdict: VerdictRecord | undefined
+  /** Kind and weight of the environment's rewards; the verdict that was recorded first has none of a group. */
+  rewards: ManifestRecord['environment']['rewards']
   /** Only when it was asked for: it holds the secret. */
   private: PrivateRecord | undefined
   problems: string[]
@@ -57,6 +61,7 @@ export async function readAttempt(
     tries,
     trajectory: await read(readTrajectory),
     verdict: await read(readVerdict),
+    rewards: (await readManifest(dir)).environment.rewards,
     private: withPrivate ? await read(readPrivate) : undefined,
     problems,
   }
@@ -166,7 +171,10 @@ export function formatAttempt(parts: AttemptParts, options: ShowOptions = {}): s
     }
     if (trajectory.nodes.length === 0) lines.push(style.dim('  No message was exchanged.'), '')
   }
-  lines.push(...endLines(attempt, verdict, style), ...privateLines(parts.private, style, block))
+  lines.push(
+    ...endLines(attempt, verdict, parts.rewards, style),
+    ...privateLines(parts.private, style, block),
+  )
   return `${lines.join('\n')}\n`
 }
 
@@ -187,7 +195,8 @@ function nodeLines(
       const { fresh, cacheRead, cacheWrite, output } = call.usage
       notes.push(`${countText(fresh + cacheRead + cacheWrite)} in, ${countText(output)} out`)
     }
-    if (call.costUsd !== undefined && call.costUsd !== 0) notes.push(dollarText(call.costUsd))
+    if (call.costUsd !== undefined && call.costUsd !== 0)
+      notes.push(call.costUsd === null ? 'cost unknown' : dollarText(call.costUsd))
     if (call.finish !== undefined && call.finish !== 'stop') notes.push(`finish ${call.finish}`)
     if (call.retries !== undefined) notes.push(plural(call.retries.length, 'failed try', 'failed tries'))
     if (call.flags !== undefined) notes.push(printableLine(call.flags.join(', ')))
@@ -228,7 +237,12 @@ function nodeLines(
   return lines
 }
 
-function endLines(attempt: AttemptRecord, verdict: VerdictRecord | undefined, style: Style): string[] {
+function endLines(
+  attempt: AttemptRecord,
+  verdict: VerdictRecord | undefined,
+  rewards: AttemptParts['rewards'],
+  style: Style,
+): string[] {
   const lines: string[] = []
   const stop = attempt.stop === undefined ? '' : ` (${attempt.stop})`
   lines.push(`${style.bold('outcome')}  ${printableLine(`${attempt.outcome ?? 'none'}${stop}`)}`)
@@ -261,9 +275,13 @@ function endLines(attempt: AttemptRecord, verdict: VerdictRecord | undefined, st
     const part = components[name]
     const value = summary.rewards[name] ?? summary.metrics[name] ?? part?.value ?? null
     const notes: string[] = []
+    const known = part ?? (Object.hasOwn(rewards, name) ? rewards[name] : undefined)
+    if (known === undefined) notes.push('metric')
+    else {
+      notes.push(known.kind === 'metric' ? 'metric' : `weight ${known.weight}`)
+      if (known.kind === 'group') notes.push('of the group')
+    }
     if (part !== undefined) {
-      notes.push(part.kind === 'metric' ? 'metric' : `weight ${part.weight}`)
-      if (part.kind === 'group') notes.push('of the group')
       if (part.checks !== undefined) notes.push(`${part.checks.run} of ${part.checks.expected} checks`)
       if (part.steps !== undefined) notes.push(`steps ${part.steps.map((step) => scoreText(step)).join(' ')}`)
       if (part.ms !== undefined) notes.push(durationText(part.ms))

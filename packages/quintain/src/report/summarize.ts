@@ -110,6 +110,7 @@ export interface RunSummary {
   toolCalls: number
   /** In-band tool errors by code, over the attempts that count. */
   toolErrors: Record<string, number>
+  /** Tries of model calls that failed: those that another try followed, and the last of a call that was given up. */
   modelRetries: number
   /** Attempts that count, by flag of their model replies. */
   flags: Record<string, number>
@@ -500,7 +501,7 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
   if (fold.issues.length > 0) {
     summary.warnings.push({
       code: 'journal_damaged',
-      message: `${fold.issues.length} damaged places in the run's files were skipped; \`quintain resume\` runs again what they held.`,
+      message: `${fold.issues.length} damaged places in the run's files were skipped; \`npx quintain resume\` runs again what they held.`,
     })
   }
   return summary

@@ -75,6 +75,14 @@ describe('formatText', () => {
     expect(text).toContain('quintain resume')
   })
 
+  test('Markdown says too that a run is not finished; a stop says why', () => {
+    expect(formatMarkdown(broken)).toContain('Not finished. Go on with: npx quintain resume')
+    expect(formatMarkdown(whole)).not.toContain('Not finished')
+    expect(formatText(broken, { stopped: 'the run was cancelled' })).toContain(
+      '\n\n  Stopped: the run was cancelled\n  Not finished.',
+    )
+  })
+
   test('what models and providers wrote cannot reach the terminal as anything but text', () => {
     for (const text of [formatText(broken), formatMarkdown(broken)]) {
       expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)

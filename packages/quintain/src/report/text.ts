@@ -147,7 +147,9 @@ export function reportRows(summary: RunSummary): ReportRow[] {
           : `errors: ${countsText(summary.toolErrors)}`,
     })
   }
-  if (summary.modelRetries > 0) add('model retries', countText(summary.modelRetries))
+  if (summary.modelRetries > 0) {
+    add('model calls', plural(summary.modelRetries, 'failed try', 'failed tries'))
+  }
   add('flags', countsText(summary.flags))
   for (const name of ['agent', 'simulator', 'judge'] as const) {
     const usage = summary.usage[name]
@@ -164,8 +166,17 @@ export function reportRows(summary: RunSummary): ReportRow[] {
   return rows
 }
 
-/** A report for a terminal. `command` is how to call quintain in the hints. */
-export function formatText(summary: RunSummary, { style = plainStyle }: { style?: Style } = {}): string {
+/** That a run is not finished and how to go on with it; undefined where it is. */
+export function unfinishedText(summary: RunSummary): string | undefined {
+  if (summary.complete) return undefined
+  return `Not finished. Go on with: npx quintain resume ${printableLine(summary.run.dir)}`
+}
+
+/** A report for a terminal. `stopped` says why a run was stopped that has just been. */
+export function formatText(
+  summary: RunSummary,
+  { style = plainStyle, stopped }: { style?: Style; stopped?: string } = {},
+): string {
   const rows = reportRows(summary)
   const width = Math.max(...rows.map(({ label }) => label.length))
   const lines = [style.bold(runTitle(summary)), '']
@@ -180,9 +191,10 @@ export function formatText(summary: RunSummary, { style = plainStyle }: { style?
             : value
     lines.push(`  ${style.cyan(label.padEnd(width))}  ${shown}${note ? style.dim(` (${note})`) : ''}`)
   }
-  if (!summary.complete) {
-    lines.push('', `  Not finished. Go on with: quintain resume ${printableLine(summary.run.dir)}`)
-  }
+  const unfinished = unfinishedText(summary)
+  if (stopped !== undefined || unfinished !== undefined) lines.push('')
+  if (stopped !== undefined) lines.push(`  Stopped: ${printableLine(stopped)}`)
+  if (unfinished !== undefined) lines.push(`  ${unfinished}`)
   return `${lines.join('\n')}\n`
 }
 
