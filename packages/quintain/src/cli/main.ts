@@ -31,12 +31,15 @@ export async function main(): Promise<void> {
       }
     },
   }
-  for (const stream of [process.stdout, process.stderr]) {
+  // Progress that cannot be shown must not end the run that it tells of.
+  process.stderr.on('error', () => {})
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // `quintain report … | head` closes the pipe; that is no error.
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(process.exitCode ?? exitCodes.done)
-      throw error
-    })
-  }
+    if (error.code === 'EPIPE') process.exit(process.exitCode ?? exitCodes.done)
+    process.stderr.write(
+      `error: standard output cannot be written (${error.code}); what was recorded is on disk\n`,
+    )
+    process.exit(exitCodes.other)
+  })
   process.exitCode = await runCli(process.argv.slice(2), io)
 }

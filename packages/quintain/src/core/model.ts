@@ -83,8 +83,11 @@ export interface ModelContext {
   task?: string
   repeat?: number
   seat?: string
-  /** Told `true` when the call starts to queue or back off and `false` when it goes on: an agent's clock stands still between. */
-  onWait?: (waiting: boolean) => void
+  /**
+   * Told `true` when the call starts to wait and `false` when it goes on: an agent's clock stands still between. `queue`
+   * is for a free place at the provider, `backoff` after a try that failed.
+   */
+  onWait?: (waiting: boolean, why?: 'queue' | 'backoff') => void
 }
 
 /** A model call that gave no answer: a fault of the provider, or a fact the agent's outcome must carry. */

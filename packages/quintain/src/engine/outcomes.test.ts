@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   environment,
   type Harness,
+  type Model,
   ModelFault,
   type ModelResponse,
   type Outcome,
@@ -559,4 +560,21 @@ test('junk in tool calls is counted and told to the model, and never ends a roll
     malformed: 1,
     arguments_invalid: 1,
   })
+})
+
+test('a wall limit that passes while a failed call is tried again is the fault of the provider', async () => {
+  const env = environment({ tasks: [{ id: 't', prompt: 'go' }], rewards: { any: () => 0 } })
+  const model: Model = {
+    id: 'flaky',
+    async generate(_request, { onWait, signal }) {
+      onWait?.(true, 'backoff')
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      onWait?.(false, 'backoff')
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      throw new Error('given up')
+    },
+  }
+  const run = await recorded(env, { model }, { limits: { wall: 60 }, maxTries: 1 })
+  expect(run.states[0]!.status).toBe('faulted')
+  expect(run.only.fault).toMatchObject({ owner: 'provider', code: 'unrecovered', retryable: true })
 })

@@ -1,6 +1,7 @@
 import {
   type Fault,
   type Model,
+  type ModelContext,
   ModelFault,
   type ModelResponse,
   messageOf,
@@ -503,8 +504,9 @@ class PoolWorker {
     return model.generate(message.request, { signal, attempt, task, repeat, seat, onWait: this.waitOf(call) })
   }
 
-  private waitOf(call: number): (waiting: boolean) => void {
-    return (waiting) => this.process.send({ t: 'wait', call, waiting })
+  private waitOf(call: number): NonNullable<ModelContext['onWait']> {
+    return (waiting, why) =>
+      this.process.send({ t: 'wait', call, waiting, ...(why === undefined ? {} : { why }) })
   }
 
   private async reply(

@@ -114,7 +114,7 @@ export type ToWorker =
   | { t: 'jobs'; jobs: Job[] }
   | { t: 'group'; id: number; members: GroupMemberData[] }
   | { t: 'reply'; call: number; response?: ModelResponse; failure?: WireFault }
-  | { t: 'wait'; call: number; waiting: boolean }
+  | { t: 'wait'; call: number; waiting: boolean; why?: 'queue' | 'backoff' }
   | { t: 'cancel' }
   | { t: 'ping'; n: number }
 

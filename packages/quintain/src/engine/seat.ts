@@ -76,7 +76,9 @@ export class SeatModel implements ModelHandle {
       ...this.options.context,
       seat,
       signal,
-      onWait: (waiting: boolean) => {
+      onWait: (waiting: boolean, why?: 'queue' | 'backoff') => {
+        // A call whose try failed is a fault until one of its tries succeeds, whatever ends the rollout before.
+        if (waiting && why === 'backoff') this.unrecovered = notYetRecovered(seat)
         if (waiting === wait.since > 0) return
         if (waiting) {
           wait.since = performance.now()
@@ -274,6 +276,16 @@ export class SeatModel implements ModelHandle {
           }
     // What fails behind a simulated user or an opponent is never booked with the agent's own provider.
     return seat === 'agent' ? fault : { ...fault, owner: 'simulator' }
+  }
+}
+
+function notYetRecovered(seat: Seat): Fault {
+  return {
+    owner: seat === 'agent' ? 'provider' : 'simulator',
+    stage: 'model',
+    code: 'unrecovered',
+    message: 'a model call had failed and was being tried again when the rollout ended',
+    retryable: true,
   }
 }
 

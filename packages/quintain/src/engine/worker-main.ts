@@ -3,10 +3,12 @@
  * at a time. It talks to the main process over the channel it was forked with, and to nobody else.
  */
 import { writeSync } from 'node:fs'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import {
   isEnvironment,
   type Model,
+  type ModelContext,
   ModelFault,
   type ModelResponse,
   messageOf,
@@ -48,6 +50,23 @@ function startWatchdog(): void {
   const thread = new Worker(watchdogSource, { eval: true, workerData: { shared: shared.buffer, stages } })
   thread.unref()
   thread.on('error', (error) => process.stderr.write(`watchdog: ${error.message}\n`))
+}
+
+/**
+ * Takes threads away from the environment: one that is started with `execArgv` of its own would run without the
+ * permission model that this process runs under. The watchdog is the only thread there is.
+ */
+function forbidThreads(): void {
+  const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: unknown }
+  threads.Worker = class {
+    constructor() {
+      throw Object.assign(new Error('worker threads are not allowed in an environment'), {
+        code: 'ERR_ACCESS_DENIED',
+        permission: 'WorkerThreads',
+      })
+    }
+  }
+  syncBuiltinESMExports()
 }
 
 function report(fact: Record<string, unknown>): void {
@@ -99,7 +118,7 @@ const calls = new Map<
   {
     resolve(response: ModelResponse): void
     reject(error: Error): void
-    onWait: ((waiting: boolean) => void) | undefined
+    onWait: ModelContext['onWait']
   }
 >()
 let nextCall = 1
@@ -186,7 +205,7 @@ async function handle(message: ToWorker): Promise<void> {
       return
     }
     case 'wait':
-      calls.get(message.call)?.onWait?.(message.waiting)
+      calls.get(message.call)?.onWait?.(message.waiting, message.why)
       return
     case 'list':
       return list(message.id, message.query)
@@ -240,3 +259,4 @@ process.on('message', (batch: ToWorker[]) => {
   for (const message of batch) void handle(message)
 })
 startWatchdog()
+forbidThreads()

@@ -385,3 +385,27 @@ test('a seat whose script the environment ships is played in workers too', async
   ])
   expect(Object.keys(run.end.manifest.seats)).toEqual(['agent', 'user'])
 })
+
+test('a thread of an environment is refused, so that none runs without the permission model', async () => {
+  const dir = await packaged(`{
+    tasks: tasks(1),
+    needs: ['turns'],
+    world: () => ({
+      async reply() {
+        const { Worker } = await import('node:worker_threads')
+        const escape = "require('node:fs').readFileSync('/etc/passwd')"
+        try {
+          new Worker(escape, { eval: true, execArgv: [] })
+          return { content: 'started', done: 'started' }
+        } catch (error) {
+          return { content: error.code, done: error.code }
+        }
+      },
+      finish: () => null,
+    }),
+    rewards: { any: () => 1 },
+    policies: { *speak() { yield 'hello' } },
+  }`)
+  const run = await recorded(dir, speak, { workers: 1 })
+  expect(run.only.stop).toBe('ERR_ACCESS_DENIED')
+})

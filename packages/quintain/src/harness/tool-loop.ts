@@ -39,7 +39,8 @@ export function toolLoop(options: ToolLoopOptions = {}): Harness {
             escalate && !truncated ? calls.find((call) => call.name === escalateTool.name) : undefined
           if (escalation !== undefined) return { outcome: 'escalated', stop: escalationReason(escalation) }
           const results = await tools.run(calls, { truncated })
-          messages.push(...results.messages)
+          // Not spread: a reply may hold more calls than a function takes arguments.
+          for (const result of results.messages) messages.push(result)
           if (results.done !== undefined) return { outcome: 'env_done', stop: results.done }
           if (response.ended) return { outcome: 'completed' }
           const cut = countTruncation(cutInARow, results.truncated)
