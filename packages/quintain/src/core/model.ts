@@ -52,6 +52,7 @@ export interface ModelResponse {
   responseId?: string
   /** Version of the weights, where a server tells it. */
   policyVersion?: string
+  /** Milliseconds. `waitMs`: what was not the model's work, which is queueing, back-off and the tries that failed. */
   timing?: { firstByteMs?: number; totalMs: number; waitMs: number }
   retries?: RetryEntry[]
   /** Oddities of the reply worth counting, such as `tool_call_in_reasoning`. */

@@ -11,7 +11,7 @@ import {
 import { type RawCompletion, type RawMessage, readCompletion, readResponse } from './completion.ts'
 import { type Deadlines, type Exchanged, exchange } from './exchange.ts'
 import { cancelled } from './fault.ts'
-import type { CallSample, Limiter } from './limiter.ts'
+import type { CallSample, Limiter, Permit } from './limiter.ts'
 import { costOf, type PriceTable, priceOf } from './prices.ts'
 import { classifyFailure, excerpt, type FailureClass, readProviderError } from './provider-error.ts'
 import { createRedactor } from './redact.ts'
@@ -77,6 +77,9 @@ export function createChatModel(options: ChatModelOptions): Model {
   }
   let dispatcher = options.dispatcher
   let opening: Promise<Dispatcher> | undefined
+  /** Requests under way; more than there are connections wait for one. */
+  let exchanging = 0
+  const connections = options.connections ?? (dispatcher === undefined ? 1024 : Infinity)
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
@@ -195,7 +198,7 @@ export function createChatModel(options: ChatModelOptions): Model {
   async function connect(): Promise<Dispatcher> {
     const { Agent } = await import('undici')
     dispatcher = new Agent({
-      connections: options.connections ?? 1024,
+      connections,
       pipelining: 1,
       keepAliveTimeout: 30_000,
       connect: { timeout: 15_000 },
@@ -209,23 +212,30 @@ export function createChatModel(options: ChatModelOptions): Model {
   async function tryOnce(
     body: Buffer,
     context: ModelContext,
-    waited: { ms: number },
-  ): Promise<{ reply: Exchanged; completion: RawCompletion }> {
-    const permit = await options.limiter?.acquire(context.signal)
-    waited.ms += permit?.waitedMs ?? 0
+  ): Promise<{ reply: Exchanged; completion: RawCompletion; queuedMs: number }> {
+    const permit = await place(context)
     let sample: CallSample = {}
+    const queue = queueOf(context)
     try {
+      // A new connection is no queue; one that others must give free is.
+      if (exchanging++ >= connections) queue.enter()
       const request: Dispatcher.DispatchOptions = { origin, path, method: 'POST', headers, body }
       const { signal } = context
       opening ??= dispatcher === undefined ? connect() : undefined
       const client = dispatcher ?? (await opening!)
-      const reply = await exchange(client, request, { deadlines, maxBodyBytes, signal, where, fault })
-      waited.ms += reply.queuedMs
+      const reply = await exchange(client, request, {
+        deadlines,
+        maxBodyBytes,
+        signal,
+        where,
+        fault,
+        onStart: queue.leave,
+      })
       sample = { status: reply.status, latencyMs: reply.firstByteMs }
       const completion = read(reply)
       if (completion.finish === 'abort' || completion.finish === 'error')
         throw fault('aborted', `${where} gave up on the reply (finish "${completion.finish}").`)
-      return { reply, completion }
+      return { reply, completion, queuedMs: (permit?.waitedMs ?? 0) + reply.queuedMs }
     } catch (thrown) {
       if (thrown instanceof ModelFault) {
         const { code } = thrown.fault
@@ -235,18 +245,33 @@ export function createChatModel(options: ChatModelOptions): Model {
       }
       throw thrown
     } finally {
+      exchanging--
+      queue.leave()
       permit?.release(sample)
+    }
+  }
+
+  /** A place at the provider, where places are limited. */
+  async function place(context: ModelContext): Promise<Permit | undefined> {
+    const { limiter } = options
+    if (limiter === undefined) return undefined
+    const queue = queueOf(context)
+    if (limiter.queued > 0 || limiter.inFlight >= limiter.limit) queue.enter()
+    try {
+      return await limiter.acquire(context.signal)
+    } finally {
+      queue.leave()
     }
   }
 
   async function answer(body: Buffer, taken: Set<string>, context: ModelContext): Promise<ModelResponse> {
     const began = performance.now()
-    const waited = { ms: 0 }
-    const { value, retries, waitedMs } = await withRetry(() => tryOnce(body, context, waited), {
+    const { value, retries } = await withRetry(() => tryOnce(body, context), {
       ...options.retry,
       signal: context.signal,
+      onWait: (waiting) => context.onWait?.(waiting, 'backoff'),
     })
-    const { reply, completion } = value
+    const { reply, completion, queuedMs } = value
     const version = reply.headers['x-weight-version'] ?? reply.headers['x-policy-version']
     if (completion.weightVersion === undefined && typeof version === 'string')
       completion.weightVersion = version
@@ -260,7 +285,8 @@ export function createChatModel(options: ChatModelOptions): Model {
     response.timing = {
       firstByteMs: reply.firstByteMs,
       totalMs: performance.now() - began,
-      waitMs: waitedMs + waited.ms,
+      // The time of a failed try, its own queueing included, is in its ledger entry.
+      waitMs: retries.reduce((sum, entry) => sum + entry.tookMs + entry.waitedMs, queuedMs),
     }
     if (retries.length > 0) response.retries = retries
     return response
@@ -282,6 +308,22 @@ export function createChatModel(options: ChatModelOptions): Model {
     },
     async close() {
       if (options.dispatcher === undefined) await (await opening)?.destroy()
+    },
+  }
+}
+
+/** Tells a call's `onWait` of one queue; leaving it again, or without having entered it, says nothing. */
+function queueOf(context: ModelContext): { enter(): void; leave(): void } {
+  let inside = false
+  return {
+    enter() {
+      inside = true
+      context.onWait?.(true, 'queue')
+    },
+    leave() {
+      if (!inside) return
+      inside = false
+      context.onWait?.(false, 'queue')
     },
   }
 }

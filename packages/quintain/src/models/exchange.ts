@@ -39,6 +39,8 @@ export interface ExchangeOptions {
   signal: AbortSignal
   /** Where the request goes, for messages. */
   where: string
+  /** Called when the request has a connection and starts. */
+  onStart?: () => void
   /** Provider faults of the connection. */
   fault(code: string, message: string, options?: { cause?: unknown; retryable?: boolean }): ModelFault
 }
@@ -124,6 +126,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     }
     const { firstByteMs, totalMs } = this.#options.deadlines
     this.#startedAt = performance.now()
+    this.#options.onStart?.()
     const { where } = this.#options
     this.#timer = setTimeout(
       () => this.#expire('timeout_first_byte', `${where} sent nothing within ${firstByteMs} ms.`),

@@ -115,6 +115,8 @@ export async function withRetry<T>(
     sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
     /** Told of each failed try that is followed by another. */
     onRetry?: (entry: RetryEntry) => void
+    /** Told `true` as soon as a try has failed that is followed by another, and `false` when that one starts or the call ends. */
+    onWait?: (waiting: boolean) => void
   } = {},
 ): Promise<{ value: T; retries: RetryEntry[]; waitedMs: number }> {
   const { maxRetries = 4, maxWaitMs = 60_000, signal, sleep = pause } = options
@@ -146,10 +148,13 @@ export async function withRetry<T>(
       }
       options.onRetry?.(entry)
       const slept = performance.now()
+      options.onWait?.(true)
       try {
         await sleep(delay.delayMs, signal)
       } catch {
         throw cancelled(retries)
+      } finally {
+        options.onWait?.(false)
       }
       entry.waitedMs = Math.max(performance.now() - slept, options.sleep === undefined ? 0 : delay.delayMs)
       waitedMs += entry.waitedMs
