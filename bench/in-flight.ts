@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { keepNurserySmall } from '../packages/quintain/src/cli/main.ts'
 import { forkFakeModel } from '../packages/quintain/src/models/fake-server.ts'
 import { inFreshProcess } from './fresh-process.ts'
 import { type Bench, figure, median, medianOf } from './measurement.ts'
@@ -26,6 +27,8 @@ export interface Lag {
 
 /** `play`, with the lag of this process's event loop while it went on. */
 export async function playAndWatch(options: PlayOptions): Promise<Played & { lag: Lag }> {
+  // As the command line does for so many.
+  keepNurserySmall()
   const histogram = monitorEventLoopDelay({ resolution: 1 })
   const stalls: number[] = []
   let before = performance.now()

@@ -3,13 +3,23 @@ import { exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
 import { runCli } from './run-cli.ts'
 
+/** Rollouts in flight from which memory goes before the last of the speed. */
+const manyInFlight = 3_000
+
+/**
+ * Keeps V8 from growing its nursery to a hundred megabytes, which buys nothing where large files are streamed, or where
+ * thousands of rollouts wait for replies.
+ */
+export function keepNurserySmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}
+
 /** The command line of this process. Sets the exit code; what is still to be written is written. */
 export async function main(): Promise<void> {
-  const [command] = process.argv.slice(2)
-  if (command === 'report' || command === 'list' || command === 'show' || command === 'compare') {
-    // These stream through large files. V8 answers by growing its nursery to a hundred megabytes, which buys them nothing.
-    setFlagsFromString('--semi-space-growth-factor=1')
-  }
+  const [command, ...rest] = process.argv.slice(2)
+  const concurrency = Number(rest[rest.indexOf('--concurrency') + 1] ?? 0)
+  const reads = ['report', 'list', 'show', 'compare'].includes(command ?? '')
+  if (reads || (rest.includes('--concurrency') && concurrency >= manyInFlight)) keepNurserySmall()
   const io: CliIo = {
     stdout: process.stdout,
     stderr: process.stderr,
