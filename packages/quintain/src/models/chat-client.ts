@@ -14,7 +14,7 @@ import { cancelled } from './fault.ts'
 import type { CallSample, Limiter, Permit } from './limiter.ts'
 import { costOf, type PriceTable, priceOf } from './prices.ts'
 import { classifyFailure, excerpt, type FailureClass, readProviderError } from './provider-error.ts'
-import { createRedactor } from './redact.ts'
+import { createRedactor, createReplyRedactor } from './redact.ts'
 import { buildRequestBody, type RequestBodyOptions } from './request-body.ts'
 import { type RetryOptions, statedWaitMs, withRetry } from './retry.ts'
 import type { ThinkTags } from './thinking.ts'
@@ -69,7 +69,9 @@ export function createChatModel(options: ChatModelOptions): Model {
   const id = `${provider}:${options.model}`
   const stream = options.stream === true
   const where = `${provider} (${origin})`
-  const redact = createRedactor([options.apiKey, ...credentials.secrets, ...secretHeaders(options.headers)])
+  const secrets = [options.apiKey, ...credentials.secrets, ...secretHeaders(options.headers)]
+  const redact = createRedactor(secrets)
+  const redactReply = createReplyRedactor(secrets)
   const deadlines: Deadlines = {
     firstByteMs: options.deadlines?.firstByteMs ?? (stream ? 120_000 : 600_000),
     idleMs: options.deadlines?.idleMs ?? 60_000,
@@ -158,7 +160,7 @@ export function createChatModel(options: ChatModelOptions): Model {
           },
         )
       }
-      throw failure(status, readProviderError(text), reply, '')
+      throw failure(status, readProviderError(text, redact), reply, '')
     }
     if (reply.stream !== undefined) {
       if (reply.stream.state === 'incomplete')
@@ -175,7 +177,7 @@ export function createChatModel(options: ChatModelOptions): Model {
     } catch {
       const start = text.trimStart()
       if (start.startsWith('{')) throw fault('closed_early', `${where} sent half a reply.`, { status })
-      const seen = excerpt(text)
+      const seen = excerpt(text, { redact })
       throw fault('not_json', `${where} answered with something else than JSON: ${seen || '(nothing)'}`, {
         status,
       })
@@ -185,12 +187,19 @@ export function createChatModel(options: ChatModelOptions): Model {
       | RawMessage
       | undefined
     if (fields['error'] || fields['object'] === 'error' || choiceError?.['error']) {
-      const said = readProviderError(fields['error'] || fields['object'] === 'error' ? fields : choiceError)
+      const said = readProviderError(
+        fields['error'] || fields['object'] === 'error' ? fields : choiceError,
+        redact,
+      )
       throw failure(said.status ?? 500, said, reply, 'api_error')
     }
     const completion = readCompletion(fields)
     if (completion === undefined)
-      throw fault('empty_choices', `${where} sent a reply without choices: ${excerpt(text, 120)}`, { status })
+      throw fault(
+        'empty_choices',
+        `${where} sent a reply without choices: ${excerpt(text, { limit: 120, redact })}`,
+        { status },
+      )
     return completion
   }
 
@@ -228,6 +237,7 @@ export function createChatModel(options: ChatModelOptions): Model {
         maxBodyBytes,
         signal,
         where,
+        redact,
         fault,
         onStart: queue.leave,
       })
@@ -264,6 +274,12 @@ export function createChatModel(options: ChatModelOptions): Model {
     }
   }
 
+  /** Takes secrets out of everything that is kept of a completion. Token ids and log-probabilities hold no text. */
+  function redactCompletion(completion: RawCompletion): void {
+    const { message, finish, id, model, weightVersion } = completion
+    Object.assign(completion, redactReply({ message, finish, id, model, weightVersion }))
+  }
+
   async function answer(body: Buffer, taken: Set<string>, context: ModelContext): Promise<ModelResponse> {
     const began = performance.now()
     const { value, retries } = await withRetry(() => tryOnce(body, context), {
@@ -276,10 +292,13 @@ export function createChatModel(options: ChatModelOptions): Model {
     if (completion.weightVersion === undefined && typeof version === 'string')
       completion.weightVersion = version
 
+    // Before it is read, so that ids stay unique, and after, since reading puts pieces of text together.
+    redactCompletion(completion)
     const response = readResponse(completion, {
       ...(options.thinkTags === undefined ? {} : { thinkTags: options.thinkTags }),
       taken,
     })
+    redactReply(response.message)
     if (reply.warnings > 0) response.flags = [...(response.flags ?? []), 'stream_comment_as_data']
     response.costUsd = costOf(response.usage, price)
     response.timing = {

@@ -41,6 +41,8 @@ export interface ExchangeOptions {
   where: string
   /** Called when the request has a connection and starts. */
   onStart?: () => void
+  /** Makes texts of the server free of secrets. */
+  redact(text: string): string
   /** Provider faults of the connection. */
   fault(code: string, message: string, options?: { cause?: unknown; retryable?: boolean }): ModelFault
 }
@@ -152,7 +154,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   #readEvents(limit?: number): void {
-    const assembly = createStreamAssembly()
+    const assembly = createStreamAssembly({ redact: this.#options.redact })
     this.#assembly = assembly
     this.#events = createEventReader(
       ({ data, event }) => {

@@ -19,27 +19,30 @@ const statusOfType: readonly (readonly [RegExp, number])[] = [
   [/server_?error|api_error|internal/i, 500],
 ]
 
-/** Reads an error body, parsed or not: `{ error: { message, code, type } }`, `{ message }`, `{ detail }`, or text. Never throws. */
-export function readProviderError(body: unknown): ProviderError {
+/**
+ * Reads an error body, parsed or not: `{ error: { message, code, type } }`, `{ message }`, `{ detail }`, or text. Never
+ * throws. `redact` makes texts free of secrets before they are cut.
+ */
+export function readProviderError(body: unknown, redact?: (text: string) => string): ProviderError {
+  const short = (text: string): string => excerpt(text, { redact })
   let value = body
   if (typeof value === 'string') {
     try {
       value = JSON.parse(value)
     } catch {
-      return { message: excerpt(value as string) }
+      return { message: short(value as string) }
     }
   }
   if (Array.isArray(value)) value = value[0]
-  if (typeof value !== 'object' || value === null) return { message: excerpt(String(value)) }
+  if (typeof value !== 'object' || value === null) return { message: short(String(value)) }
   const outer = value as Record<string, unknown>
   const given = outer['error'] ?? outer['detail'] ?? outer
-  if (typeof given !== 'object' || given === null)
-    return withStatus({ message: excerpt(String(given)) }, outer)
+  if (typeof given !== 'object' || given === null) return withStatus({ message: short(String(given)) }, outer)
   const inner = (Array.isArray(given) ? (given[0] ?? {}) : given) as Record<string, unknown>
   const said = inner['message'] ?? inner['msg'] ?? inner['error'] ?? outer['message']
   const metadata = inner['metadata'] as Record<string, unknown> | undefined
   const upstream = typeof metadata?.['raw'] === 'string' ? ` (${metadata['raw']})` : ''
-  const message = excerpt((typeof said === 'string' ? said : JSON.stringify(said ?? inner)) + upstream)
+  const message = short((typeof said === 'string' ? said : JSON.stringify(said ?? inner)) + upstream)
   const error: ProviderError = { message }
   const innerError = inner['innererror'] as Record<string, unknown> | undefined
   const code = inner['code'] ?? innerError?.['code'] ?? outer['code']
@@ -61,15 +64,30 @@ function withStatus(error: ProviderError, ...sources: Record<string, unknown>[])
   return status === undefined ? error : { ...error, status }
 }
 
-/** A short piece of a text on one line, without markup. */
-export function excerpt(text: string, limit = 300): string {
-  const line = text
-    .slice(0, 20_000)
+/** What is read of a text; far more than is ever shown of it. */
+const mostRead = 20_000
+
+/**
+ * A short piece of a text on one line, without markup; 300 characters when no limit is given. `redact` makes it free of
+ * secrets before the markup goes and before it is cut, so that no half of one stays.
+ */
+export function excerpt(
+  text: string,
+  options: { limit?: number; redact?: ((text: string) => string) | undefined } = {},
+): string {
+  const { limit = 300, redact = (given) => given } = options
+  // The ellipsis tells `redact` that what stands before it may be the beginning of something.
+  const read = redact(text.length > mostRead ? `${text.slice(0, mostRead)}…` : text)
+  const line = redact(unmarked(read))
+  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line
+}
+
+function unmarked(text: string): string {
+  return text
     .replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ')
     .replace(/<[a-z!/][^>]*>/gi, ' ')
     .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
     .trim()
-  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line
 }
 
 /** Sayings of providers and servers for "the prompt does not fit". */

@@ -1,6 +1,6 @@
 import { logprobsOf, type RawCompletion, type RawMessage } from './completion.ts'
 import { parseJsonAt } from './json-parse.ts'
-import { isRetryableStatus, type ProviderError, readProviderError } from './provider-error.ts'
+import { excerpt, isRetryableStatus, type ProviderError, readProviderError } from './provider-error.ts'
 
 /** How a stream stands. Only `complete` is a reply; what came before an error or a torn end is never one. */
 export type StreamEnd =
@@ -97,7 +97,12 @@ export function createCallAssembly(): { push(delta: unknown): void; calls(): Raw
 }
 
 /** Assembles the chunks of a chat completion stream (OpenAI's shape, with vLLM's token ids) into one completion. */
-export function createStreamAssembly(): {
+export function createStreamAssembly(
+  options: {
+    /** Makes texts of the server free of secrets before they are cut for a message. */
+    redact?: (text: string) => string
+  } = {},
+): {
   /** One event's data. Returns false once the stream has said that it is over. */
   push(data: string, event?: string): boolean
   /** What came, given that no more will. */
@@ -105,6 +110,7 @@ export function createStreamAssembly(): {
   /** Events that were skipped because they hold no JSON, such as a gateway's comments. */
   readonly warnings: number
 } {
+  const { redact = (text) => text } = options
   const message: RawMessage = {}
   const assembly = createCallAssembly()
   const completion: RawCompletion = { message }
@@ -153,7 +159,8 @@ export function createStreamAssembly(): {
       if (typeof raw !== 'object' || raw === null) continue
       const choice = raw as RawMessage
       if (typeof choice['index'] === 'number' && choice['index'] !== 0) continue
-      if (typeof choice['error'] === 'object' && choice['error'] !== null) error ??= readProviderError(choice)
+      if (typeof choice['error'] === 'object' && choice['error'] !== null)
+        error ??= readProviderError(choice, redact)
       const delta = choice['delta'] ?? choice['message']
       if (typeof delta === 'object' && delta !== null) addDelta(delta as RawMessage)
       addIds(choice['token_ids'])
@@ -184,7 +191,7 @@ export function createStreamAssembly(): {
         return false
       }
       if (!text.startsWith('{')) {
-        if (event === 'error') error = readProviderError(text)
+        if (event === 'error') error = readProviderError(text, redact)
         else warnings++
         return error === undefined
       }
@@ -192,11 +199,11 @@ export function createStreamAssembly(): {
       try {
         chunk = JSON.parse(text) as RawMessage
       } catch {
-        torn = text.slice(0, 120)
+        torn = excerpt(text, { limit: 120, redact })
         return true
       }
       if (event === 'error' || chunk['error'] || chunk['object'] === 'error') {
-        error = readProviderError(chunk)
+        error = readProviderError(chunk, redact)
         return false
       }
       addChunk(chunk)
