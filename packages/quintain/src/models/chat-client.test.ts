@@ -72,6 +72,19 @@ describe('a reply', () => {
     expect(reply.retries).toBeUndefined()
   })
 
+  test.each([false, true])('with absurd counts has the others, and no cost (stream: %s)', async (stream) => {
+    const usage = '{"prompt_tokens":10,"completion_tokens":1e308}'
+    const chunks = [
+      { choices: [{ index: 0, delta: { content: 'ok' }, finish_reason: 'stop' }], usage: JSON.parse(usage) },
+    ]
+    const { model } = await setUp(
+      { script: [stream ? { kind: 'stream', chunks } : { kind: 'ok', usage: JSON.parse(usage) }] },
+      { stream, prices: { fake: { input: 2, output: 8 } } },
+    )
+    const reply = await model.generate(request, { signal })
+    expect(reply).toMatchObject({ usage: { fresh: 10, output: 0 }, costUsd: null, flags: ['odd_usage'] })
+  })
+
   test('of a model without a price costs an unknown sum', async () => {
     const { model } = await setUp({})
     expect((await model.generate(request, { signal })).costUsd).toBeNull()

@@ -300,7 +300,7 @@ export function createChatModel(options: ChatModelOptions): Model {
     })
     redactReply(response.message)
     if (reply.warnings > 0) response.flags = [...(response.flags ?? []), 'stream_comment_as_data']
-    response.costUsd = costOf(response.usage, price)
+    if (response.costUsd === undefined) response.costUsd = costOf(response.usage, price)
     response.timing = {
       firstByteMs: reply.firstByteMs,
       totalMs: performance.now() - began,

@@ -3,7 +3,7 @@ import type { ModelResponse, TokenData } from '../core/model.ts'
 import type { Finish } from '../core/records.ts'
 import { mentionsToolCall, splitThinking, type ThinkTags } from './thinking.ts'
 import { normalizeToolCalls } from './tool-call.ts'
-import { readUsage } from './usage.ts'
+import { oddCounts, readUsage } from './usage.ts'
 
 /** A JSON object that nobody has checked yet. */
 export type RawMessage = Record<string, unknown>
@@ -222,12 +222,16 @@ export function readResponse(
   const { tokens, flags: tokenFlags } = readTokens(completion)
   flags.push(...tokenFlags)
   const usage = readUsage(completion.usage)
+  const odd = oddCounts(completion.usage)
+  if (odd.names.length > 0) flags.push('odd_usage')
   const version = completion.weightVersion
   return {
     message,
     finish: readFinish(completion.finish, message),
     ...(completion.finish === undefined ? {} : { finishRaw: completion.finish }),
     ...(usage === undefined ? {} : { usage }),
+    // What was used is known in part only, so its cost is not known.
+    ...(odd.billed ? { costUsd: null } : {}),
     ...(tokens === undefined ? {} : { tokens }),
     ...(completion.model === undefined ? {} : { model: completion.model }),
     ...(completion.id === undefined ? {} : { responseId: completion.id }),

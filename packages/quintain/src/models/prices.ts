@@ -46,12 +46,13 @@ export function priceOf(model: string, table: PriceTable = {}): Price | null {
   return null
 }
 
-/** US dollars of a usage; null when the price or the usage is not known, never 0. */
+/** US dollars of a usage; null when the price or the usage is not known, never 0, and when they come to no sum of money. */
 export function costOf(usage: Usage | undefined, price: Price | null): number | null {
   if (usage === undefined || price === null) return null
   const read = usage.cacheRead * (price.cacheRead ?? price.input)
   const write = usage.cacheWrite * (price.cacheWrite ?? price.input)
-  return (usage.fresh * price.input + read + write + usage.output * price.output) / 1e6
+  const usd = (usage.fresh * price.input + read + write + usage.output * price.output) / 1e6
+  return Number.isFinite(usd) && usd >= 0 ? usd : null
 }
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { costOf, ledgerOf, priceOf } from './prices.ts'
-import { inputTokens, partitionTokens, readUsage } from './usage.ts'
+import { inputTokens, oddCounts, partitionTokens, readUsage } from './usage.ts'
 
 describe('readUsage', () => {
   test.each<[string, object, object | undefined]>([
@@ -57,6 +57,37 @@ describe('readUsage', () => {
   })
 })
 
+describe('counts that are none', () => {
+  const absurd = fc.oneof(
+    fc.constantFrom(1e308, -1, 0.5, 2 ** 53, Number.NaN, Infinity, '12', true, {}),
+    fc.double().filter((number) => !Number.isSafeInteger(number) || number < 0),
+  )
+
+  test('are absent, and the others count', () => {
+    fc.assert(
+      fc.property(absurd, (value) => {
+        const raw = {
+          prompt_tokens: 10,
+          completion_tokens: value,
+          prompt_tokens_details: { cached_tokens: 4 },
+        }
+        expect(readUsage(raw)).toEqual({ fresh: 6, cacheRead: 4, cacheWrite: 0, output: 0 })
+        expect(oddCounts(raw)).toEqual({ names: ['completion_tokens'], billed: true })
+        expect(readUsage({ prompt_tokens: value, completion_tokens: value })).toBeUndefined()
+      }),
+    )
+  })
+
+  test('make a cost unknown only where they are billed', () => {
+    const fine = { prompt_tokens: 10, completion_tokens: 5 }
+    expect(oddCounts(fine)).toEqual({ names: [], billed: false })
+    expect(oddCounts({ ...fine, total_tokens: -1 })).toEqual({ names: ['total_tokens'], billed: false })
+    expect(oddCounts({ ...fine, prompt_tokens_details: { cached_tokens: 1e300 } }).billed).toBe(true)
+    expect(oddCounts({ ...fine, prompt_tokens_details: null, total_tokens: null }).names).toEqual([])
+    expect([oddCounts(null), oddCounts('x')]).toEqual(Array(2).fill({ names: [], billed: false }))
+  })
+})
+
 test('facets are parts of the total and never more', () => {
   const count = fc.nat({ max: 1e6 })
   fc.assert(
@@ -82,6 +113,11 @@ describe('prices', () => {
     expect(priceOf('my-own-model')).toBeNull()
     expect(priceOf('gpt-4o', { 'gpt-4o': null })).toBeNull()
     expect(priceOf('constructor')).toBeNull()
+  })
+
+  test('a sum that is none is unknown', () => {
+    for (const input of [Number.NaN, -1, Infinity, 1e308])
+      expect(costOf({ ...usage, fresh: 1e6 }, { input, output: 1 })).toBeNull()
   })
 
   test('are found with vendor and date, and overridden by ours', () => {

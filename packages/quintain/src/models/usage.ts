@@ -48,7 +48,7 @@ export function inputTokens(usage: Usage): number {
 
 /**
  * A `usage` object of any common shape: OpenAI chat and responses, DeepSeek's cache counts, Anthropic's, and proxies
- * that mix them. Undefined when there are no counts in it: unknown is not zero.
+ * that mix them. Undefined when there are no counts in it: unknown is not zero. What is no count is taken for absent.
  */
 export function readUsage(raw: unknown): Usage | undefined {
   const top = record(raw)
@@ -80,8 +80,49 @@ export function readUsage(raw: unknown): Usage | undefined {
   })
 }
 
+/** Counts of a `usage` object and of its details that say what is billed. Others (totals, reasoning) are parts or sums of them. */
+const billedCounts = [
+  'prompt_tokens',
+  'input_tokens',
+  'completion_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'prompt_cache_hit_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'cache_creation_tokens',
+]
+
+/**
+ * Counts of a `usage` object that are no counts: negative, broken, or beyond what a number holds exactly. `readUsage`
+ * takes them for absent. `billed` when a cost would be wrong for it.
+ */
+export function oddCounts(raw: unknown): { names: string[]; billed: boolean } {
+  const top = record(raw)
+  const names: string[] = []
+  if (top === undefined) return { names, billed: false }
+  const parts = [
+    top,
+    ...[
+      'prompt_tokens_details',
+      'input_tokens_details',
+      'completion_tokens_details',
+      'output_tokens_details',
+    ].map((name) => record(top[name]) ?? {}),
+  ]
+  for (const part of parts) {
+    for (const name of [...billedCounts, 'total_tokens', 'reasoning_tokens']) {
+      const value = part[name]
+      if (value !== undefined && value !== null && count(value) === undefined) names.push(name)
+    }
+  }
+  return { names, billed: names.some((name) => billedCounts.includes(name)) }
+}
+
+/** A count of tokens: a whole number from 0 that is held exactly. */
 function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
 }
 
 function record(value: unknown): Record<string, unknown> | undefined {
