@@ -18,7 +18,7 @@ import {
   recordSchemas,
   runFiles,
 } from '../packages/quintain/src/core/index.ts'
-import { startFakeModel } from '../packages/quintain/src/models/fake-server.ts'
+import { type FakeModel, startFakeModel } from '../packages/quintain/src/models/fake-server.ts'
 import { toolErrorCodes } from '../packages/quintain/src/models/index.ts'
 import {
   argumentsOf,
@@ -202,7 +202,17 @@ for (const page of pages) {
       room = await makeRoom('docs')
       shell = new Shell(room)
     })
-    afterAll(() => rm(room, { recursive: true, force: true }))
+    // One server for all blocks of a page that have it say the same: a run that is resumed asks where it asked before.
+    const fakes = new Map<string, FakeModel>()
+    async function fakeSaying(text: string): Promise<FakeModel> {
+      const fake = fakes.get(text) ?? (await startFakeModel({ latencyMs: 30, text }))
+      fakes.set(text, fake)
+      return fake
+    }
+    afterAll(async () => {
+      for (const fake of fakes.values()) await fake.close()
+      await rm(room, { recursive: true, force: true })
+    })
 
     for (const block of blocks) {
       const { language, words, code } = block
@@ -225,19 +235,12 @@ for (const page of pages) {
         })
       } else if (language === 'sh') {
         test(`${name} ${commandsOf(code)[0] ?? ''}`, async () => {
-          const fake =
-            'model' in words
-              ? await startFakeModel({ latencyMs: 30, text: words['model'] || 'ok' })
-              : undefined
-          try {
-            shell.env = fake === undefined ? {} : { OPENAI_BASE_URL: fake.url, OPENAI_API_KEY: 'none' }
-            const ended = await shell.run(commandsOf(code), { interrupt: 'interrupt' in words })
-            printed = ended.stdout
-            const wanted = Number(words['exit'] ?? 0)
-            expect(ended.code, `${code}${ended.stdout}${ended.stderr}`).toBe(wanted)
-          } finally {
-            await fake?.close()
-          }
+          const fake = 'model' in words ? await fakeSaying(words['model'] || 'ok') : undefined
+          shell.env = fake === undefined ? {} : { OPENAI_BASE_URL: fake.url, OPENAI_API_KEY: 'none' }
+          const ended = await shell.run(commandsOf(code), { interrupt: 'interrupt' in words })
+          printed = ended.stdout
+          const wanted = Number(words['exit'] ?? 0)
+          expect(ended.code, `${code}${ended.stdout}${ended.stderr}`).toBe(wanted)
         })
       } else if (language === 'text' && 'output' in words) {
         test(`${name} is what the command before it prints`, () => {
@@ -325,6 +328,32 @@ describe('the manual names all there is', () => {
       expect(fields.length, type).toBeGreaterThan(3)
       for (const field of fields) expect(text, `${type}.${field}`).toMatch(new RegExp(`\`${field}\\b`))
     }
+  })
+
+  test('every option of evaluate() and resume(), and every field of their result', () => {
+    const parts = textOfPage('docs/evaluate.md').split(/^## /m)
+    const sources = ['evaluate.ts', 'engine/run-options.ts']
+      .map((file) => readFileSync(join(root, 'packages/quintain/src', file), 'utf8'))
+      .join('\n')
+    const fieldsOf = (type: string) => {
+      const body = new RegExp(`^export interface ${type}\\b[\\s\\S]*?\\{\\n([\\s\\S]*?)^\\}`, 'm').exec(
+        sources,
+      )?.[1]
+      return [...(body ?? '').matchAll(/^ {2}(\w+)\??[:(]/gm)].map(([, field = '']) => field)
+    }
+    const told = (heading: string) => {
+      const part = parts.find((text) => text.startsWith(heading)) ?? ''
+      return [...part.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) =>
+        [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+      )
+    }
+    const control = fieldsOf('RunControl')
+    expect(told('Options of `evaluate()`').sort()).toEqual(
+      [...fieldsOf('EvaluateOptions'), ...control].sort(),
+    )
+    expect(told('Options of `resume()`').sort()).toEqual([...fieldsOf('ResumeRunOptions'), ...control].sort())
+    expect(told('What comes back').sort()).toEqual(fieldsOf('RunResult').sort())
+    expect(control.length).toBeGreaterThan(5)
   })
 
   test('every file of a run and every record in the records', () => {
