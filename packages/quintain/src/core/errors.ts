@@ -56,18 +56,48 @@ export class QuintainError extends Error {
 
   /** True for a `QuintainError` of any copy of this package in the process. */
   static isInstance(value: unknown): value is QuintainError {
-    return typeof value === 'object' && value !== null && marker in value
+    try {
+      return typeof value === 'object' && value !== null && marker in value
+    } catch {
+      return false
+    }
   }
 }
 
-/** The message of anything that was thrown, on one line, at most `limit` characters. */
-export function messageOf(thrown: unknown, limit = 500): string {
-  let text: string
+/** Whether something that was thrown is of a class. Code that throws a Proxy can make `instanceof` itself throw; that is a no. */
+export function isThrown<T>(thrown: unknown, kind: abstract new (...args: never[]) => T): thrown is T {
   try {
-    text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
+    return thrown instanceof kind
   } catch {
-    text = 'a value that cannot be printed was thrown'
+    return false
   }
+}
+
+/** The message of anything that was thrown, on one line, at most `limit` characters. Never throws, whatever it was. */
+export function messageOf(thrown: unknown, limit = 500): string {
+  let text: unknown
+  try {
+    text = isThrown(thrown, Error) ? thrown.message || thrown.name : thrown
+    // An error's message is whatever somebody assigned to it.
+    text = typeof text === 'string' ? text : String(text)
+  } catch {
+    text = undefined
+  }
+  return oneLine(typeof text === 'string' ? text : 'a value that cannot be printed was thrown', limit)
+}
+
+/** The stack of anything that was thrown, or its message where it has none. Never throws. */
+export function stackOf(thrown: unknown): string {
+  try {
+    const stack: unknown = isThrown(thrown, Error) ? thrown.stack : undefined
+    if (typeof stack === 'string' && stack !== '') return stack
+  } catch {
+    // A stack that is a getter of its own.
+  }
+  return messageOf(thrown)
+}
+
+function oneLine(text: string, limit: number): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > limit ? `${line.slice(0, limit - 1)}…` : line
 }

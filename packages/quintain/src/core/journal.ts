@@ -8,6 +8,7 @@ import { ioError, systemErrorAsOurs } from './io-error.ts'
 import { type JsonlIssue, jsonLine, truncateTornTail } from './jsonl.ts'
 import { isAttempt, isVerdictLine, isVoidLine } from './line-shape.ts'
 import { lockFolder } from './lock.ts'
+import { clearTimeout, setImmediate, setTimeout } from './own-time.ts'
 import {
   type AttemptRecord,
   type Extent,

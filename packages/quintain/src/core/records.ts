@@ -417,19 +417,26 @@ export const recordSchemas = {
 /** No tokens. */
 export const noUsage: Usage = { fresh: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
 
-/** The sum of two usages. */
+/** A sum of counts that JSON can hold, and hold exactly: an endpoint may claim any number of tokens. */
+function count(a: number, b: number): number {
+  const sum = a + b
+  return Number.isNaN(sum) ? 0 : Math.max(-Number.MAX_SAFE_INTEGER, Math.min(sum, Number.MAX_SAFE_INTEGER))
+}
+
+/** The sum of two usages; it stays within what JSON holds exactly. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  const reasoning = (a.reasoning ?? 0) + (b.reasoning ?? 0)
+  const reasoning = count(a.reasoning ?? 0, b.reasoning ?? 0)
   return {
-    fresh: a.fresh + b.fresh,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    output: a.output + b.output,
+    fresh: count(a.fresh, b.fresh),
+    cacheRead: count(a.cacheRead, b.cacheRead),
+    cacheWrite: count(a.cacheWrite, b.cacheWrite),
+    output: count(a.output, b.output),
     ...(a.reasoning === undefined && b.reasoning === undefined ? {} : { reasoning }),
   }
 }
 
-/** The sum of two prices; unknown plus anything is unknown. */
+/** The sum of two prices; unknown plus anything is unknown, and so is a sum that is no finite number. */
 export function addCost(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b
+  const sum = a === null || b === null ? null : a + b
+  return Number.isFinite(sum) ? sum : null
 }

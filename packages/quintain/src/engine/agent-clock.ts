@@ -1,3 +1,4 @@
+import { now } from '../core/own-time.ts'
 import { longTimer } from './long-timer.ts'
 
 /**
@@ -22,7 +23,7 @@ export class AgentClock {
   resume(): void {
     if (this.running || this.over) return
     this.running = true
-    this.since = performance.now()
+    this.since = now()
     if (this.budgetMs !== undefined) {
       this.stopTimer = longTimer(this.budgetMs - this.used, this.expire)
     }
@@ -31,7 +32,7 @@ export class AgentClock {
   pause(): void {
     if (!this.running) return
     this.running = false
-    this.used += performance.now() - this.since
+    this.used += now() - this.since
     this.stopTimer?.()
   }
 
@@ -51,6 +52,6 @@ export class AgentClock {
   }
 
   usedMs(): number {
-    return this.used + (this.running ? performance.now() - this.since : 0)
+    return this.used + (this.running ? now() - this.since : 0)
   }
 }

@@ -9,6 +9,7 @@ import {
   type ErasedDefinition,
   type Fault,
   type Harness,
+  isThrown,
   linePart,
   type Model,
   messageOf,
@@ -21,13 +22,15 @@ import {
   type ResolvedLimits,
   type Sampling,
   type Seat,
+  stackOf,
   type Task,
   type Transcript,
   virtualClock,
   type World,
 } from '../core/index.ts'
+import { now } from '../core/own-time.ts'
 import { AgentClock } from './agent-clock.ts'
-import { Episode, type EpisodeEnd, type SeatPlayer } from './episode.ts'
+import { AgentFailure, Episode, type EpisodeEnd, type SeatPlayer } from './episode.ts'
 import { type Grading, grade } from './grade.ts'
 import { LateSignal } from './late-signal.ts'
 import { notPlainIn, plainCopy } from './plain.ts'
@@ -96,12 +99,12 @@ class Attempt {
   private readonly input: AttemptInput
   private readonly id = randomUUID()
   private readonly start = new Date()
-  private readonly startedAt = performance.now()
+  private readonly startedAt = now()
   private readonly recorder = new Recorder()
   private readonly redact: (text: string) => string
-  private readonly players: Record<Seat, SeatPlayer> = {}
+  private readonly players: Record<Seat, SeatPlayer> = Object.create(null)
   private readonly errors: { stage: string; text: string }[] = []
-  private readonly flags: Record<string, number> = {}
+  private readonly flags: Record<string, number> = Object.create(null)
   private readonly clock: AgentClock
   /** Aborted by the fence: the agent's part is over, however it came to that. */
   private readonly over = new AbortController()
@@ -135,13 +138,13 @@ class Attempt {
       // Before graders run: what they do to the messages they are shown changes no record.
       this.trajectory = this.trajectoryPart()
       if (end.outcome !== 'cancelled') {
-        const gradingStarted = performance.now()
+        const gradingStarted = now()
         grading = await this.gradeWithRetry(end.outcome, stop).finally(() => {
-          this.gradeMs = performance.now() - gradingStarted
+          this.gradeMs = now() - gradingStarted
         })
       }
     } catch (thrown) {
-      if (thrown instanceof StepAbandoned && this.input.controller.signal.aborted) {
+      if (isThrown(thrown, StepAbandoned) && this.input.controller.signal.aborted) {
         return this.output('cancelled', undefined, undefined, null)
       }
       fault = this.faultOf(thrown)
@@ -159,7 +162,9 @@ class Attempt {
     try {
       if (definition.world !== undefined) {
         world = await this.openWorld(worldOver)
-        if (typeof (world as World<unknown> | undefined)?.finish !== 'function') {
+        const opened = world as World<unknown> | undefined
+        const settles = await this.step('open', 'world()', () => typeof opened?.finish === 'function')
+        if (!settles) {
           throw worldFault('open', 'bad_world', 'world() gave nothing with a finish() method')
         }
       }
@@ -171,7 +176,7 @@ class Attempt {
       return { outcome: end.outcome, ...(end.stop === undefined ? {} : { stop: end.stop }) }
     } finally {
       this.fence()
-      if (world?.close !== undefined) await this.close(world)
+      if (world !== undefined) await this.close(world)
       worldOver.end()
     }
   }
@@ -217,6 +222,7 @@ class Attempt {
     for (const [seat, assignment] of Object.entries(seats)) {
       this.players[seat] = {
         harnessFor: (offer) => assignment.harness(offer),
+        ownProgram: assignment.ownProgram,
         model: new SeatModel({
           seat,
           model: assignment.createModel({ task, publicTask, seat, order }),
@@ -270,14 +276,15 @@ class Attempt {
     try {
       return await episode.play()
     } catch (thrown) {
-      if (thrown instanceof StepFailure || thrown instanceof SeatStop) throw thrown
+      if (isThrown(thrown, StepFailure) || isThrown(thrown, SeatStop)) throw thrown
       // An agent that turns the end it was told of into an error of its own has still reached that end.
       const stopped = this.players['agent']?.model.stopped
       if (stopped?.outcome !== undefined) return { outcome: stopped.outcome, seat: 'agent' }
       if (stopped?.fault !== undefined) throw stopped
-      if (this.input.seats['agent']?.ownProgram === true) {
+      if (isThrown(thrown, AgentFailure)) {
         this.errors.push({ stage: 'agent', text: textOfError(thrown) })
-        return { outcome: 'agent_error', stop: redactedMessage(this.redact, thrown, 200), seat: 'agent' }
+        const stop = redactedMessage(this.redact, thrown.thrown, 200)
+        return { outcome: 'agent_error', stop, seat: 'agent' }
       }
       throw thrown
     }
@@ -292,9 +299,7 @@ class Attempt {
   }
 
   private async settle(world: World<unknown>): Promise<void> {
-    if (world.snapshot !== undefined) {
-      this.snapshot = await this.step('snapshot', 'world.snapshot()', () => world.snapshot!())
-    }
+    this.snapshot = await this.step('snapshot', 'world.snapshot()', () => world.snapshot?.())
     const state = await this.step('finish', 'world.finish()', () => world.finish())
     const refuse = (problem: string) =>
       worldFault('finish', 'state_not_plain', `world.finish() gave ${problem}; give plain data`)
@@ -309,7 +314,7 @@ class Attempt {
 
   private async close(world: World<unknown>): Promise<void> {
     try {
-      await step({ ...this.stepOptions('close', 'world.close()'), ms: closeMs }, () => world.close!())
+      await step({ ...this.stepOptions('close', 'world.close()'), ms: closeMs }, () => world.close?.())
     } catch (thrown) {
       this.flags['world_close_failed'] = 1
       this.errors.push({ stage: 'close', text: textOfError(thrown) })
@@ -379,8 +384,8 @@ class Attempt {
 
   private faultOf(thrown: unknown): Fault {
     this.errors.push({ stage: 'attempt', text: textOfError(thrown) })
-    if (thrown instanceof StepFailure) return thrown.fault
-    if (thrown instanceof SeatStop && thrown.fault !== undefined) {
+    if (isThrown(thrown, StepFailure)) return thrown.fault
+    if (isThrown(thrown, SeatStop) && thrown.fault !== undefined) {
       return { ...thrown.fault, message: this.redact(thrown.fault.message) }
     }
     return {
@@ -428,7 +433,7 @@ class Attempt {
         modelRetries: agent?.retries ?? 0,
       },
       timing: {
-        wallMs: round(performance.now() - this.startedAt),
+        wallMs: round(now() - this.startedAt),
         agentMs: round(this.clock.usedMs()),
         modelMs: round(agent?.modelMs ?? 0),
         waitMs: round(agent?.waitMs ?? 0),
@@ -533,7 +538,7 @@ export interface AttemptStart {
 }
 
 export function startNow(): AttemptStart {
-  return { date: new Date(), ms: performance.now() }
+  return { date: new Date(), ms: now() }
 }
 
 /** What is known of an attempt that left no records of its own. */
@@ -571,7 +576,7 @@ export function faultedAttempt(
       usage: { agent: noUsage },
       costUsd: { agent: costUsd },
       counts: { turns: 0, toolCalls: 0, modelRetries: 0 },
-      timing: { wallMs: round(performance.now() - start.ms), agentMs: 0, modelMs: 0, waitMs: 0, gradeMs: 0 },
+      timing: { wallMs: round(now() - start.ms), agentMs: 0, modelMs: 0, waitMs: 0, gradeMs: 0 },
     },
     trajectory: linePart({
       schema: 'quintain.trajectory',
@@ -615,8 +620,8 @@ export function cancelledAttempt(
 }
 
 function textOfError(thrown: unknown): string {
-  if (thrown instanceof StepFailure) return `${thrown.fault.message}\n${thrown.privateText}`
-  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)
+  if (isThrown(thrown, StepFailure)) return `${thrown.fault.message}\n${thrown.privateText}`
+  return stackOf(isThrown(thrown, AgentFailure) ? thrown.thrown : thrown)
 }
 
 function round(ms: number): number {

@@ -1,14 +1,16 @@
+import { now, setImmediate } from '../core/own-time.ts'
+
 /** How long rollouts that never wait for anything may hold the event loop. */
 const mostMs = 10
 
-let since = performance.now()
+let since = now()
 
 /**
  * Lets the event loop turn when it has not for a while. A script against a world that both answer at once would
  * otherwise keep timers, and so every deadline, from running.
  */
 export async function breathe(): Promise<void> {
-  if (performance.now() - since < mostMs) return
+  if (now() - since < mostMs) return
   await new Promise((resolve) => setImmediate(resolve))
-  since = performance.now()
+  since = now()
 }

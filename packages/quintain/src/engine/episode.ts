@@ -1,30 +1,45 @@
-import type {
-  Content,
-  ErasedDefinition,
-  Harness,
-  HarnessResult,
-  Message,
-  PublicTask,
-  ResolvedLimits,
-  Rng,
-  Seat,
-  Task,
-  ToolBox,
-  ToolCall,
-  ToolSpec,
-  Turn,
-  World,
+import {
+  type Content,
+  type ErasedDefinition,
+  type Harness,
+  type HarnessContext,
+  type HarnessResult,
+  isThrown,
+  type Message,
+  type PublicTask,
+  type ResolvedLimits,
+  type Rng,
+  type Seat,
+  type Task,
+  type ToolBox,
+  type ToolCall,
+  type ToolSpec,
+  type Turn,
+  type World,
 } from '../core/index.ts'
 import { runToolCalls, type ToolStep } from '../models/index.ts'
 import type { AgentClock } from './agent-clock.ts'
-import { checkedContent, checkedTools, checkedTurn } from './given.ts'
+import { checkedContent, checkedEndpoints, checkedTools, checkedTurn, kindOf } from './given.ts'
 import type { Recorder } from './recorder.ts'
 import { redactedMessage } from './redact.ts'
 import { rolloutOver, type SeatModel, SeatStop } from './seat.ts'
 import { StepAbandoned, StepFailure, worldFault } from './step.ts'
 
+/** What the agent's own program threw: the agent's failure, and nobody's fault. */
+export class AgentFailure extends Error {
+  override readonly name = 'AgentFailure'
+  readonly thrown: unknown
+
+  constructor(thrown: unknown) {
+    super("the agent's own program threw")
+    this.thrown = thrown
+  }
+}
+
 /** A seat ready to play. */
 export interface SeatPlayer {
+  /** The harness is the agent's own program and not one of ours. */
+  ownProgram?: boolean
   harnessFor(offer: { tools: boolean }): Harness
   /** The one that was chosen when the seat began. */
   harness?: Harness
@@ -61,10 +76,10 @@ export interface EpisodeOptions {
  */
 export class Episode {
   toolCalls = 0
-  readonly toolErrors: Record<string, number> = {}
-  readonly flags: Record<string, number> = {}
+  readonly toolErrors: Record<string, number> = Object.create(null)
+  readonly flags: Record<string, number> = Object.create(null)
   /** Tools that each seat was offered. */
-  readonly offered: Record<Seat, readonly ToolSpec[]> = {}
+  readonly offered: Record<Seat, readonly ToolSpec[]> = Object.create(null)
   private readonly options: EpisodeOptions
   private readonly waiting = new Map<Seat, { resolve(turn: Turn): void; reject(reason: Error): void }>()
   private readonly started = new Set<Seat>()
@@ -78,7 +93,10 @@ export class Episode {
   play(): Promise<EpisodeEnd> {
     return new Promise<EpisodeEnd>((resolve, reject) => {
       this.finish = { resolve, reject }
-      this.start(this.firstSeat(), undefined)
+      const first = this.firstSeat()
+      if (typeof first !== 'string')
+        throw worldFault('open', 'unknown_seat', `first() gave ${kindOf(first)}; it names a seat`)
+      this.start(first, undefined)
     })
   }
 
@@ -88,11 +106,11 @@ export class Episode {
     this.waiting.clear()
   }
 
-  private firstSeat(): Seat {
+  private firstSeat(): unknown {
     const { definition, task, options, step } = this.options
     const { first } = definition
     if (typeof first !== 'function') return first ?? 'agent'
-    return step('open', 'first()', () => first({ task, options: options as never })) as Seat
+    return step('open', 'first()', () => first({ task, options: options as never }))
   }
 
   private start(seat: Seat, said: Turn | undefined): void {
@@ -100,7 +118,7 @@ export class Episode {
     this.runSeat(seat, said).then(
       (result) => this.finish?.resolve({ ...result, seat }),
       (error: unknown) => {
-        if (error instanceof SeatStop && error.outcome !== undefined) {
+        if (isThrown(error, SeatStop) && error.outcome !== undefined) {
           this.finish?.resolve({ outcome: error.outcome, seat })
         } else this.finish?.reject(error)
       },
@@ -117,28 +135,31 @@ export class Episode {
         `the world gave the turn to "${seat}", a seat that this environment does not define`,
       )
     }
-    const messages = await this.opening(seat)
+    const messages = await this.ofWorld('open', () => this.opening(seat))
     for (const message of messages) recorder.append(seat, message)
     if (said !== undefined) {
       const first: Message = { role: 'user', content: said.content }
       messages.push(first)
       recorder.append(seat, first, { reward: said.reward })
     }
-    const tools = await this.toolBox(seat)
-    const endpoints =
-      world?.endpoints === undefined ? {} : await step('open', 'world.endpoints()', () => world.endpoints!())
+    const tools = await this.ofWorld('tools', () => this.toolBox(seat))
+    const endpoints = await this.ofWorld('open', async () =>
+      checkedEndpoints(await step('open', 'world.endpoints()', () => world?.endpoints?.())),
+    )
+    // What a world has may be a getter, and so code of its own.
+    const replies = await step('open', 'world.reply', () => world?.reply !== undefined)
     const agent = seat === 'agent'
     const harness = player.harnessFor({ tools: tools.specs.length > 0 })
     player.harness = harness
     if (agent) clock.resume()
     try {
-      const result = await harness.run({
+      const result = await this.playedBy(player, harness, {
         task: this.options.publicTask,
         seat,
         messages,
         tools,
         model: player.model,
-        ...(world?.reply === undefined ? {} : { reply: (content: Content) => this.reply(seat, content) }),
+        ...(replies ? { reply: (content: Content) => this.reply(seat, content) } : {}),
         endpoints,
         limits: this.options.limits,
         signal: this.options.signal,
@@ -149,6 +170,24 @@ export class Episode {
       return settled.result
     } finally {
       if (agent) clock.pause()
+    }
+  }
+
+  /** Runs a seat's harness. What the agent's own program throws is the agent's; what passes through it is whose it was. */
+  private async playedBy(
+    { ownProgram }: SeatPlayer,
+    harness: Harness,
+    context: HarnessContext,
+  ): Promise<HarnessResult> {
+    if (ownProgram !== true) return harness.run(context)
+    try {
+      const result: unknown = await harness.run(context)
+      if (typeof (result as HarnessResult | null)?.outcome === 'string') return result as HarnessResult
+      throw new TypeError(`harness ${harness.name} gave ${kindOf(result)}; it gives { outcome }`)
+    } catch (thrown) {
+      const passes =
+        isThrown(thrown, StepFailure) || isThrown(thrown, StepAbandoned) || isThrown(thrown, SeatStop)
+      throw passes ? thrown : new AgentFailure(thrown)
     }
   }
 
@@ -168,21 +207,18 @@ export class Episode {
       if (typeof task.prompt === 'string') messages.push({ role: 'user', content: task.prompt })
       else messages.push(...task.prompt)
     }
-    if (world?.open !== undefined) {
-      const first: unknown = await step('open', 'world.open()', () => world.open!(seat))
-      if (first !== undefined && first !== '') {
-        messages.push({ role: 'user', content: checkedContent(first, 'open', 'world.open()') })
-      }
+    const first: unknown = await step('open', 'world.open()', () => world?.open?.(seat))
+    if (first !== undefined && first !== '') {
+      messages.push({ role: 'user', content: checkedContent(first, 'open', 'world.open()') })
     }
     return messages
   }
 
   private async toolBox(seat: Seat): Promise<ToolBox> {
     const { world, step } = this.options
-    const offered =
-      world?.tools === undefined
-        ? []
-        : checkedTools(await step('tools', 'world.tools()', () => world.tools!(seat)))
+    const offered = checkedTools(
+      await step('tools', 'world.tools()', () => (world?.tools === undefined ? [] : world.tools(seat))),
+    )
     const specs = offered.map((tool) => tool.spec)
     this.offered[seat] = specs
     const byName = new Map(offered.map((tool) => [tool.name, tool]))
@@ -217,11 +253,13 @@ export class Episode {
     if (!told) recorder.append(seat, { role: 'assistant', content: '', toolCalls: [...calls] })
     const result = await this.ofWorld('tool', async () => {
       const given = await execute()
-      for (const { message, turn } of given.results) {
-        if (turn !== undefined) checkedTurn(turn, 'tool', `tool "${message.name}"`)
-        else checkedContent(message.content, 'tool', `tool "${message.name}"`)
-      }
-      return given
+      const results = given.results.map(({ message, turn }) => {
+        const what = `tool "${message.name}"`
+        if (turn !== undefined) return { message, turn: checkedTurn(turn, 'tool', what) }
+        checkedContent(message.content, 'tool', what)
+        return { message, turn }
+      })
+      return { ...given, results }
     })
     this.options.signal.throwIfAborted()
     this.toolCalls += result.executed
@@ -284,12 +322,11 @@ export class Episode {
     try {
       return await run()
     } catch (thrown) {
-      if (thrown instanceof StepAbandoned || thrown instanceof SeatStop || this.options.signal.aborted)
-        throw thrown
-      const failure =
-        thrown instanceof StepFailure
-          ? thrown
-          : worldFault(stage, 'bad_result', redactedMessage(this.options.redact, thrown))
+      const ended = isThrown(thrown, StepAbandoned) || isThrown(thrown, SeatStop)
+      if (ended || this.options.signal.aborted) throw thrown
+      const failure = isThrown(thrown, StepFailure)
+        ? thrown
+        : worldFault(stage, 'bad_result', redactedMessage(this.options.redact, thrown))
       this.finish?.reject(failure)
       throw failure
     }

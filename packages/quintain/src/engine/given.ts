@@ -19,7 +19,14 @@ export function checkedTurn(value: unknown, stage: string, what: string): Turn {
     )
   }
   if (typeof value !== 'object' || value === null || !('content' in value)) refuse(kindOf(value))
-  const turn = value as Turn
+  // Read once, each a plain copy: what a getter gives the second time was not looked at.
+  const { content: said, done, reward, next } = value as Turn
+  const turn: Turn = {
+    content: said,
+    ...(done === undefined ? {} : { done }),
+    ...(reward === undefined ? {} : { reward }),
+    ...(next === undefined ? {} : { next }),
+  }
   if (typeof turn.content !== 'string' && !content.safeParse(turn.content).success)
     refuse(`a turn whose content is ${kindOf(turn.content)}`)
   if (turn.done !== undefined && typeof turn.done !== 'string')
@@ -45,6 +52,16 @@ export function checkedTools(value: unknown): readonly Tool[] {
     names.add(tool.name)
   }
   return tools
+}
+
+/** Addresses that a world gave, as a plain copy; a `StepFailure` of the world for anything else. */
+export function checkedEndpoints(value: unknown): Record<string, string> {
+  if (value === undefined) return {}
+  const entries =
+    typeof value === 'object' && value !== null ? Object.entries(value as Record<string, unknown>) : undefined
+  if (entries === undefined || Array.isArray(value) || entries.some(([, at]) => typeof at !== 'string'))
+    throw worldFault('open', 'bad_endpoints', `world.endpoints() gave ${kindOf(value)}; give text by name`)
+  return Object.fromEntries(entries) as Record<string, string>
 }
 
 /** What kind of thing a value is, without saying the value, which may be secret. */

@@ -8,6 +8,7 @@ import {
   type Seat,
   type VerdictSummary,
 } from '../core/index.ts'
+import { now } from '../core/own-time.ts'
 import { kindOf } from './given.ts'
 import { LateSignal } from './late-signal.ts'
 import { redactedMessage } from './redact.ts'
@@ -35,7 +36,7 @@ export interface GradeOptions {
  */
 export async function grade(options: GradeOptions): Promise<Grading> {
   const { definition, limits } = options
-  const end = performance.now() + limits.gradeMs!
+  const end = now() + limits.gradeMs!
   const over = new LateSignal()
   const context = {
     ...options.context,
@@ -55,7 +56,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
         owner: 'grader',
         stage: 'grade',
         what,
-        ms: Math.max(1, end - performance.now()),
+        ms: Math.max(1, end - now()),
         seq: options.seq,
         activity: options.activity,
         redact: options.redact,
@@ -78,7 +79,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
     for (const [name, reward] of Object.entries(definition.rewards)) {
       const weight = typeof reward === 'function' ? 1 : reward.weight
       const seat = typeof reward === 'function' || reward.seat === 'agent' ? undefined : reward.seat
-      const started = performance.now()
+      const started = now()
       const returned = await run(`reward "${name}"`, () =>
         typeof reward === 'function' ? reward(context) : reward.reward(context),
       )
@@ -95,11 +96,19 @@ export async function grade(options: GradeOptions): Promise<Grading> {
         ...(checked.steps === undefined ? {} : { steps: checked.steps }),
         ...(reason === undefined ? {} : { reason }),
         ...(checked.checks === undefined ? {} : { checks: checked.checks }),
-        ms: Math.round((performance.now() - started) * 1000) / 1000,
+        ms: Math.round((now() - started) * 1000) / 1000,
       }
       if (checked.explain !== undefined) evidence[name] = checked.explain
       if (checked.value === null && weight !== 0 && seat === undefined)
         unscored ??= { component: name, reason: reason ?? 'unscored' }
+    }
+    const totals = { agent: totalReward(components), ...seatRewards(components).seats }
+    for (const [seat, total] of Object.entries(totals)) {
+      if (total === null || Number.isFinite(total)) continue
+      throw graderFault(
+        'reward_not_finite',
+        `the weighted sum of the rewards of seat "${seat}" is not finite`,
+      )
     }
     const pending = Object.keys(definition.groupRewards ?? {}).length > 0
     const success = await successOf(options, rewards, metrics, run)
@@ -107,7 +116,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
       components,
       evidence,
       summary: {
-        reward: unscored === undefined && !pending ? totalReward(components) : null,
+        reward: unscored === undefined && !pending ? totals.agent : null,
         success,
         rewards,
         metrics,

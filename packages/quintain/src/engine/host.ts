@@ -17,6 +17,7 @@ import {
   resolveLimits,
   type Script,
   type Seat,
+  stackOf,
   type Task,
   virtualClock,
 } from '../core/index.ts'
@@ -169,11 +170,9 @@ export class EnvironmentHost {
         }),
       )
       try {
-        if (world.reply !== undefined) needs.add('turns')
-        if (world.tools !== undefined) {
-          const tools = await run('tools', 'world.tools()', () => world.tools!('agent'))
-          if (tools.length > 0) needs.add('tools')
-        }
+        if (await run('open', 'world.reply', () => world.reply !== undefined)) needs.add('turns')
+        const tools = await run('tools', 'world.tools()', () => world.tools?.('agent') ?? [])
+        if (await run('tools', 'world.tools()', () => tools.length > 0)) needs.add('tools')
       } finally {
         over.abort()
         try {
@@ -306,6 +305,11 @@ export class EnvironmentHost {
       const unscored =
         blank === undefined ? undefined : { component: blank[0], reason: blank[1].reason ?? 'unscored' }
       const reward = totalReward(mine)
+      if (reward !== null && !Number.isFinite(reward)) {
+        const message = 'the weighted sum of the rewards is not finite'
+        const code = 'reward_not_finite'
+        throw new StepFailure({ owner: 'grader', stage: 'group', code, message, retryable: false }, message)
+      }
       const rewards = Object.fromEntries(
         Object.entries(mine).flatMap(([name, { kind, value }]) => (kind === 'metric' ? [] : [[name, value]])),
       )
@@ -411,8 +415,7 @@ function lostAttempt(job: Job, thrown: unknown): AttemptOutput {
       : `the task in place ${job.order.index} could not be run: the environment's code threw (its text is in the private records)`,
     retryable: false,
   }
-  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)
-  return faultedAttempt(job.order, job.try, fault, { privateText: text })
+  return faultedAttempt(job.order, job.try, fault, { privateText: stackOf(thrown) })
 }
 
 /** The name of a policy in records and reports. */

@@ -1,3 +1,5 @@
+import { clearTimeout, setTimeout } from '../core/own-time.ts'
+
 /** The longest wait of one of Node's timers, about 25 days; a longer one would fire at once. */
 const longest = 2 ** 31 - 1
 

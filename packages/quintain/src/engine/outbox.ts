@@ -1,3 +1,5 @@
+import { setImmediate } from '../core/own-time.ts'
+
 /** Messages that leave together at most. Thousands in one would block both ends, and take memory that is not given back. */
 const mostTogether = 64
 

@@ -18,6 +18,7 @@ import {
   startNow,
 } from './attempt.ts'
 import type { Executor } from './executor.ts'
+import { needsIn, outputProblem, verdictsIn } from './from-worker.ts'
 import type { EnvironmentLocation } from './locate.ts'
 import { spentUnseen } from './policy.ts'
 import type {
@@ -126,11 +127,13 @@ class Pool implements Executor {
   }
 
   async probe(index: number): Promise<Need[]> {
-    return (await this.anyWorker()).ask<Need[]>((id) => ({ t: 'probe', id, index }))
+    const given = await (await this.anyWorker()).ask((id) => ({ t: 'probe', id, index }))
+    return needsIn(given) ?? notAnAnswer('what an environment needs')
   }
 
   async gradeGroup(members: readonly GroupMemberData[]): Promise<GroupVerdict[]> {
-    return (await this.anyWorker()).ask<GroupVerdict[]>((id) => ({ t: 'group', id, members: [...members] }))
+    const given = await (await this.anyWorker()).ask((id) => ({ t: 'group', id, members: [...members] }))
+    return verdictsIn(given) ?? notAnAnswer('the rewards of a group')
   }
 
   async run(job: Job): Promise<AttemptOutput> {
@@ -403,12 +406,12 @@ class PoolWorker {
     })
   }
 
-  ask<T>(message: (id: number) => Parameters<WorkerProcess['send']>[0]): Promise<T> {
+  ask(message: (id: number) => Parameters<WorkerProcess['send']>[0]): Promise<unknown> {
     if (this.gone !== undefined)
       return Promise.reject(new QuintainError('worker_start_failed', 'The worker is gone.'))
     return new Promise((resolve, reject) => {
       const id = this.nextId++
-      this.asked.set(id, { resolve: resolve as (value: unknown) => void, reject })
+      this.asked.set(id, { resolve, reject })
       this.process.send(message(id))
     })
   }
@@ -457,10 +460,18 @@ class PoolWorker {
   private receive(message: FromWorker): void {
     switch (message.t) {
       case 'done': {
-        const { order } = message.output.attempt
-        const running = this.jobs.get(order)
-        this.jobs.delete(order)
-        running?.resolve(message.output)
+        const { output } = message
+        const running = this.jobs.get(output.attempt.order)
+        if (running === undefined) return
+        this.jobs.delete(output.attempt.order)
+        const { job, start, resolve } = running
+        const problem = outputProblem(output, job.order, job.try)
+        // No record is made of what is not whole, and the order does not wait for another either.
+        resolve(
+          problem === undefined
+            ? output
+            : faultedAttempt(job.order, job.try, badOutput(problem), { start, costUsd: this.spent }),
+        )
         return
       }
       case 'call':
@@ -481,8 +492,10 @@ class PoolWorker {
         return
       }
       case 'opened':
+        // What was opened once stays as it was described.
+        if (this.opened === undefined) return
         this.description = message.description
-        this.opened?.resolve()
+        this.opened.resolve()
         return
       case 'failed':
         this.opened?.reject(errorOf(message.error))
@@ -527,6 +540,20 @@ class PoolWorker {
 
 function runStopped(): QuintainError {
   return new QuintainError('worker_start_failed', 'The run was stopped.')
+}
+
+function notAnAnswer(what: string): never {
+  throw new QuintainError('internal', `A worker's answer does not say ${what}.`)
+}
+
+function badOutput(problem: string): Fault {
+  return {
+    owner: 'platform',
+    stage: 'worker',
+    code: 'bad_output',
+    message: `the worker process gave no whole attempt (${problem})`,
+    retryable: false,
+  }
 }
 
 function lostWith(end: WorkerEnd): Fault {

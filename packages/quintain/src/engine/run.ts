@@ -83,7 +83,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
 export async function previewRun(options: RunOptions): Promise<RunPreview> {
   const opened = await openRun(options)
   try {
-    const splits: Record<string, number> = {}
+    const splits: Record<string, number> = Object.create(null)
     for (const { split } of opened.tasks) splits[split] = (splits[split] ?? 0) + 1
     const repeats = repeatsOf(options.repeats)
     return {

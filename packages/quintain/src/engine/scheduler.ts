@@ -11,6 +11,7 @@ import {
   readTrajectory,
   readVerdict,
 } from '../core/index.ts'
+import { clearTimeout, now as ownNow, setTimeout } from '../core/own-time.ts'
 import type { AttemptOutput } from './attempt.ts'
 import type { Executor } from './executor.ts'
 import { type Progress, ProgressCounter } from './progress.ts'
@@ -188,7 +189,7 @@ class Scheduler {
   /** Starts a retry whose time has come; false when there is none, or no room. */
   private startDue(): boolean {
     if (this.running >= this.options.concurrency) return false
-    const now = performance.now()
+    const now = ownNow()
     const at = this.retries.findIndex((retry) => retry.at <= now)
     if (at < 0) return false
     const [retry] = this.retries.splice(at, 1)
@@ -202,7 +203,7 @@ class Scheduler {
       const next = this.retries.reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY)
       const timer =
         this.running < this.options.concurrency && Number.isFinite(next)
-          ? setTimeout(() => this.wake?.(), Math.max(1, next - performance.now()))
+          ? setTimeout(() => this.wake?.(), Math.max(1, next - ownNow()))
           : undefined
       this.wake = () => {
         clearTimeout(timer)
@@ -252,7 +253,7 @@ class Scheduler {
     if (again) {
       const slow = fault.owner === 'provider' || fault.owner === 'gateway' || fault.owner === 'judge'
       const backoff = slow ? Math.min(backoffMaxMs, backoffBaseMs * 2 ** (job.try - 1)) : 0
-      this.retries.push({ job: { ...job, try: job.try + 1 }, at: performance.now() + backoff })
+      this.retries.push({ job: { ...job, try: job.try + 1 }, at: ownNow() + backoff })
     } else if (final) this.options.standing.finish(job.order.seq)
     this.watchFaults(fault, final)
     this.watchSpend()
@@ -305,7 +306,7 @@ class Scheduler {
   private report(force: boolean): void {
     const { onProgress } = this.options
     if (onProgress === undefined) return
-    const now = performance.now()
+    const now = ownNow()
     if (!force && now - this.lastProgress < progressEveryMs) return
     this.lastProgress = now
     try {

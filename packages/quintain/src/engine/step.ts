@@ -1,4 +1,4 @@
-import { type Fault, FaultError, type FaultOwner, messageOf } from '../core/index.ts'
+import { type Fault, FaultError, type FaultOwner, faultProblem, isThrown, stackOf } from '../core/index.ts'
 import { longTimer } from './long-timer.ts'
 import { redactedMessage } from './redact.ts'
 
@@ -78,15 +78,11 @@ function underDeadline<T>(options: StepOptions, promise: Promise<T>): Promise<T>
     const stopTimer = longTimer(options.ms, () => {
       cleanUp()
       reject(
-        new StepFailure(
-          {
-            owner: options.owner,
-            stage: options.stage,
-            code: 'timeout',
-            message: `${options.what} did not end within ${options.ms} ms`,
-            retryable: true,
-          },
-          '',
+        stepFailure(
+          options,
+          'timeout',
+          `${options.what} did not end within ${Math.ceil(options.ms)} ms`,
+          true,
         ),
       )
     })
@@ -100,38 +96,64 @@ function underDeadline<T>(options: StepOptions, promise: Promise<T>): Promise<T>
     }
     if (options.signal?.aborted) abandon()
     else options.signal?.addEventListener('abort', abandon)
-    Promise.resolve(promise).then(
-      (value) => {
-        cleanUp()
-        resolve(value)
-      },
-      (thrown) => {
-        cleanUp()
-        reject(threw(options, thrown))
-      },
-    )
+    const refuse = (thrown: unknown) => {
+      cleanUp()
+      reject(threw(options, thrown))
+    }
+    const accept = (value: T) => {
+      cleanUp()
+      resolve(value)
+    }
+    try {
+      Promise.resolve(promise).then(accept, refuse)
+    } catch (thrown) {
+      // A promise with a `then` or a `constructor` of its own making.
+      refuse(thrown)
+    }
   })
 }
 
+/** What code threw, as a fault. Never throws itself, whatever the thrown thing does when it is looked at. */
 function threw(options: StepOptions, thrown: unknown): StepFailure {
-  if (thrown instanceof FaultError) {
-    const { fault } = thrown
-    return new StepFailure(
-      { ...fault, stage: options.stage, message: redactedMessage(options.redact, fault.message) },
-      thrown.stack ?? thrown.message,
-    )
+  try {
+    return isThrown(thrown, FaultError) ? namedFault(options, thrown) : threwSomething(options, thrown)
+  } catch {
+    return stepFailure(options, 'threw', `${options.what} threw something that cannot be read`, true)
   }
-  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown)
-  return new StepFailure(
-    {
-      owner: options.owner,
-      stage: options.stage,
-      code: 'threw',
-      message: `${options.what} threw: ${redactedMessage(options.redact, thrown)}`,
-      retryable: true,
-    },
-    text,
-  )
+}
+
+function threwSomething(options: StepOptions, thrown: unknown): StepFailure {
+  const message = `${options.what} threw: ${redactedMessage(options.redact, thrown)}`
+  return stepFailure(options, 'threw', message, true, stackOf(thrown))
+}
+
+/** A fault that code has named itself, in words and with a code without secrets. */
+function namedFault(options: StepOptions, thrown: FaultError): StepFailure {
+  // Read once: what a getter gives the second time was not looked at.
+  const { owner, code, message, retryable } = { ...thrown.fault }
+  const problem = faultProblem({ owner, code, message, retryable })
+  if (problem !== undefined) {
+    const complaint = `${options.what} threw a FaultError that is not whole: ${problem}`
+    return stepFailure(options, 'bad_fault', complaint, false, stackOf(thrown))
+  }
+  const fault: Fault = {
+    owner,
+    stage: options.stage,
+    code: options.redact(code) === code ? code : 'withheld',
+    message: redactedMessage(options.redact, message),
+    retryable,
+  }
+  return new StepFailure(fault, stackOf(thrown))
+}
+
+function stepFailure(
+  { owner, stage }: StepOptions,
+  code: string,
+  message: string,
+  retryable: boolean,
+  privateText = '',
+): StepFailure {
+  return new StepFailure({ owner, stage, code, message, retryable }, privateText)
 }
 
 /** A fault of the world that its code did not throw itself: it gave something that the contract does not allow. */

@@ -7,13 +7,16 @@ import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import {
   isEnvironment,
+  isThrown,
   type Model,
   type ModelContext,
   ModelFault,
   type ModelResponse,
   messageOf,
   QuintainError,
+  stackOf,
 } from '../core/index.ts'
+import { setInterval } from '../core/own-time.ts'
 import { EnvironmentHost } from './host.ts'
 import { Outbox } from './outbox.ts'
 import type { FromWorker, ToWorker, WireError, WireFault } from './protocol.ts'
@@ -22,9 +25,18 @@ import { watchdogFd, watchdogSource } from './watchdog.ts'
 
 let host: EnvironmentHost | undefined
 
+const toMain = process.send?.bind(process)
+// The channel is this file's alone: what an environment's own code says on it, such as "ready", is for nobody here.
+if (toMain !== undefined) {
+  process.send = () => {
+    process.stderr.write('process.send: the code of an environment has nobody to send to; left aside\n')
+    return true
+  }
+}
+
 const outbox = new Outbox<FromWorker>((batch) => {
   // The channel closes when the main process is gone; so does this one, by `disconnect`.
-  process.send?.(batch, undefined, undefined, () => {})
+  toMain?.(batch, undefined, undefined, () => {})
 })
 function send(message: FromWorker): void {
   outbox.push(message)
@@ -81,12 +93,12 @@ process.on('exit', (code) => {
   report({ exited: code, seq: shared[1], stage: stages[shared[2] ?? 0] })
 })
 process.on('uncaughtException', (error) => {
-  process.stderr.write(`uncaught: ${error?.stack ?? error}\n`)
+  process.stderr.write(`uncaught: ${stackOf(error)}\n`)
   process.exit(70)
 })
 process.on('unhandledRejection', (reason) => {
   // A promise that nobody waits for belongs to no attempt that could be told; the log keeps it.
-  process.stderr.write(`unhandled rejection: ${reason instanceof Error ? reason.stack : messageOf(reason)}\n`)
+  process.stderr.write(`unhandled rejection: ${stackOf(reason)}\n`)
 })
 process.on('disconnect', () => process.exit(0))
 // Ctrl-C reaches every process of a terminal; what it means for the run is for the main process to say.
@@ -96,9 +108,9 @@ function wireError(thrown: unknown): WireError {
   if (QuintainError.isInstance(thrown)) {
     return { code: thrown.code, message: thrown.message, facts: { ...thrown.facts } }
   }
-  const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
-  process.stderr.write(`${stack || messageOf(thrown)}\n`)
-  const name = thrown instanceof Error ? `${thrown.name}: ` : ''
+  const stack = stackOf(thrown)
+  process.stderr.write(`${stack}\n`)
+  const name = isThrown(thrown, Error) ? `${thrown.name}: ` : ''
   // The first place that is a file: a syntax error names it before its message, other errors in their frames.
   const place = /file:\/\/[^\s)]+?:\d+(?::\d+)?/.exec(stack)?.[0]
   const denied = (thrown as { resource?: unknown } | null)?.resource

@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Permissions } from '../core/index.ts'
+import { now, setInterval, setTimeout } from '../core/own-time.ts'
+import { readBatch } from './from-worker.ts'
 import type { EnvironmentLocation } from './locate.ts'
 import { Outbox } from './outbox.ts'
 import type { FromWorker, ToWorker } from './protocol.ts'
@@ -54,7 +56,7 @@ export class WorkerProcess {
   private readonly outbox: Outbox<ToWorker>
   private ended = false
   private lastWord: WorkerEnd | undefined
-  private lastHeard = performance.now()
+  private lastHeard = now()
   private readonly pinger: NodeJS.Timeout
   private pings = 0
 
@@ -75,9 +77,10 @@ export class WorkerProcess {
     this.outbox = new Outbox((batch) => {
       if (this.child.connected) this.child.send(batch, () => {})
     })
-    this.child.on('message', (batch: FromWorker[]) => {
-      this.lastHeard = performance.now()
-      for (const message of batch) if (message.t !== 'pong') options.onMessage(message)
+    this.child.on('message', (batch: unknown) => {
+      this.lastHeard = now()
+      const messages = readBatch(batch, (what) => options.log(`left aside: the worker sent ${what}\n`))
+      for (const message of messages) if (message.t !== 'pong') options.onMessage(message)
     })
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => options.log(text))
@@ -132,7 +135,7 @@ export class WorkerProcess {
   }
 
   private ping(): void {
-    if (performance.now() - this.lastHeard > unresponsiveMs) {
+    if (now() - this.lastHeard > unresponsiveMs) {
       this.lastWord = { how: 'unresponsive', detail: `no word for ${unresponsiveMs} ms` }
       this.child.kill('SIGKILL')
     } else this.send({ t: 'ping', n: this.pings++ })
