@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import {
-  didYouMean,
   type Environment,
   type Harness,
   type Limits,
@@ -8,6 +7,7 @@ import {
   type Model,
   QuintainError,
   readManifest,
+  refuseUnknown,
   removeRun,
   type Sampling,
   type Seat,
@@ -152,7 +152,11 @@ export interface ResumeRunOptions extends RunControl {
 
 /** Finishes a run: what is open, and what ended in faults. The same path as a new run. Throws as `evaluate`, and `run_not_found`, `run_locked`, `run_too_new`, `run_mismatch`. */
 export async function resume(dir: string, options: ResumeRunOptions = {}): Promise<RunResult> {
+  if (typeof dir !== 'string' || dir === '')
+    throw new QuintainError('usage', 'resume() takes the folder of a run as its first argument.')
   const { agent, model, seats, minCoverage, ...rest } = options
+  checkMinCoverage(minCoverage)
+  checkPlayers(agent, model, seats)
   const players: Record<Seat, Player> = {}
   for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
   if (agent !== undefined) players['agent'] = { agent }
@@ -184,11 +188,12 @@ async function resultOf(end: RunEnd, keep: boolean, minCoverage: number | undefi
 }
 
 function toRunOptions(env: Environment | string, options: EvaluateOptions): RunOptions {
-  for (const key of Object.keys(options)) {
-    if ((evaluateKeys as readonly string[]).includes(key)) continue
-    throw new QuintainError('usage', `evaluate(): unknown option "${key}"${didYouMean(key, evaluateKeys)}`)
+  if (typeof options !== 'object' || options === null) {
+    throw new QuintainError('usage', 'evaluate() takes an environment and options, such as { agent }.')
   }
-  const { agent, model, policy, seats, minCoverage: _, ...rest } = options
+  refuseUnknown(options, evaluateKeys, 'usage', 'evaluate(): unknown option')
+  const { agent, model, policy, seats, minCoverage, ...rest } = options
+  checkMinCoverage(minCoverage)
   const given = [agent, model, policy].filter((one) => one !== undefined)
   if (given.length !== 1) {
     throw new QuintainError(
@@ -196,6 +201,9 @@ function toRunOptions(env: Environment | string, options: EvaluateOptions): RunO
       `Say who plays the agent: exactly one of agent, model and policy (${given.length} given).`,
     )
   }
+  if (policy !== undefined && typeof policy !== 'string')
+    throw new QuintainError('usage', 'policy is no text; write script:NAME or recorded:FILE.')
+  checkPlayers(agent, model, seats)
   const players: Record<Seat, Player> = {}
   if (agent !== undefined) players['agent'] = { agent }
   else if (model !== undefined)
@@ -203,6 +211,33 @@ function toRunOptions(env: Environment | string, options: EvaluateOptions): RunO
   else players['agent'] = { policy: policy! }
   for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
   return { ...rest, env, seats: players, openRecordings: readRecordings }
+}
+
+function checkMinCoverage(minCoverage: unknown): void {
+  if (minCoverage === undefined) return
+  if (typeof minCoverage === 'number' && minCoverage >= 0 && minCoverage <= 1) return
+  throw new QuintainError('usage', `minCoverage is ${String(minCoverage)}; give a share from 0 to 1.`)
+}
+
+/** Refuses, as `usage`, what cannot play a seat. */
+function checkPlayers(agent: unknown, model: unknown, seats: unknown): void {
+  if (agent !== undefined && typeof agent !== 'function')
+    throw new QuintainError('usage', 'agent is no function; an agent is a function that answers with text.')
+  if (seats !== undefined && (typeof seats !== 'object' || seats === null || Array.isArray(seats)))
+    throw new QuintainError('usage', 'seats is no object of players by seat.')
+  for (const [seat, player] of [['agent', model] as const, ...Object.entries(seats ?? {})]) {
+    if (player === undefined && seat === 'agent') continue
+    const { id, generate } = (player ?? {}) as { id?: unknown; generate?: unknown }
+    if (
+      (typeof player === 'string' && player !== '') ||
+      (typeof id === 'string' && typeof generate === 'function')
+    )
+      continue
+    throw new QuintainError(
+      'usage',
+      `The player of seat "${seat}" is neither text nor a model; give a model's name, a policy, or { id, generate }.`,
+    )
+  }
 }
 
 function playerOf(player: string | Model): Player {

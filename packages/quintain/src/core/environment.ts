@@ -5,7 +5,7 @@ import { QuintainError } from './errors.ts'
 import type { Content, Message, ToolMessage } from './message.ts'
 import type { Outcome } from './records.ts'
 import type { Rng } from './rng.ts'
-import { didYouMean } from './suggest.ts'
+import { refuseUnknown } from './suggest.ts'
 import type { Tool } from './tool.ts'
 
 /** The contract version that this package speaks; `package.json` of an environment names it under `quintain.contract`. */
@@ -385,18 +385,9 @@ export function environment<
 >(
   definition: Definition<OptionsSchema, Data, Secret, State, Rewards, Metrics>,
 ): Environment<StandardSchemaV1.InferOutput<OptionsSchema>, Data, Secret, State> {
-  for (const key of Object.keys(definition)) {
-    if (!(definitionKeys as readonly string[]).includes(key)) {
-      throw new QuintainError(
-        'definition_invalid',
-        `environment(): unknown field "${key}"${didYouMean(key, definitionKeys)}`,
-        { facts: { field: key } },
-      )
-    }
-  }
-  const complain = (what: string): never => {
-    throw new QuintainError('definition_invalid', `environment(): ${what}`)
-  }
+  if (typeof definition !== 'object' || definition === null)
+    complain('give a definition with at least tasks and rewards.')
+  refuseUnknown(definition, definitionKeys, 'definition_invalid', 'environment(): unknown field')
   if (definition.tasks === undefined)
     complain('"tasks" is missing; give an array, an iterable or { size, at }.')
   const rewards = Object.entries<unknown>(definition.rewards ?? {})
@@ -408,15 +399,99 @@ export function environment<
       typeof reward === 'function' ||
       (typeof entry === 'object' && typeof entry?.reward === 'function' && Number.isFinite(entry.weight))
     if (!wellFormed) complain(`reward "${name}" is neither a function nor { weight, reward }.`)
+    if (typeof reward === 'object') known(entry, ['weight', 'seat', 'reward'], `reward "${name}"`)
   }
-  for (const name of Object.keys(definition.groupRewards ?? {})) {
-    if (rewards.some(([other]) => other === name)) complain(`"${name}" names a reward and a group reward.`)
-  }
+  checkRest(definition as unknown as ErasedDefinition, rewards)
   // The one place where the types are forgotten: the engine handles environments of any options and state.
   return {
     [environmentMarker]: contractVersion,
     definition: definition as unknown as ErasedDefinition,
   }
+}
+
+function complain(what: string): never {
+  throw new QuintainError('definition_invalid', `environment(): ${what}`)
+}
+
+function known(value: object, keys: readonly string[], where: string): void {
+  refuseUnknown(value, keys, 'definition_invalid', `environment(): ${where} has an unknown field`)
+}
+
+const needNames = [
+  'turns',
+  'tools',
+  'seats',
+  'images',
+  'groupRewards',
+  'sandbox',
+] as const satisfies readonly Need[]
+const permissionKeys = [
+  'read',
+  'write',
+  'network',
+  'subprocess',
+  'addons',
+] as const satisfies readonly (keyof Permissions)[]
+
+/** The entries of an optional map by name. */
+function namedIn(
+  definition: ErasedDefinition,
+  field: 'groupRewards' | 'metrics' | 'policies' | 'seats',
+): [string, unknown][] {
+  const given: unknown = definition[field]
+  if (given === undefined) return []
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    complain(`"${field}" is no object of entries by name.`)
+  return Object.entries(given as object)
+}
+
+/** What types would have said to whoever writes without them: functions that are none, and slips in names. */
+function checkRest(definition: ErasedDefinition, rewards: readonly [string, unknown][]): void {
+  for (const field of ['world', 'success', 'oracle'] as const) {
+    const value: unknown = definition[field]
+    if (value !== undefined && typeof value !== 'function') complain(`"${field}" is no function.`)
+  }
+  for (const field of ['metrics', 'policies'] as const) {
+    for (const [name, value] of namedIn(definition, field))
+      if (typeof value !== 'function') complain(`"${field}" has "${name}", which is no function.`)
+  }
+  for (const [name, value] of namedIn(definition, 'groupRewards')) {
+    if (rewards.some(([other]) => other === name)) complain(`"${name}" names a reward and a group reward.`)
+    const { weight, atLeast, reward } = (value ?? {}) as {
+      weight?: unknown
+      atLeast?: unknown
+      reward?: unknown
+    }
+    if (typeof reward !== 'function') complain(`group reward "${name}" is no { reward } with a function.`)
+    if (weight !== undefined && !Number.isFinite(weight))
+      complain(`group reward "${name}" has a weight that is no finite number.`)
+    if (atLeast !== undefined && !(Number.isInteger(atLeast) && (atLeast as number) >= 1))
+      complain(`group reward "${name}" has an "atLeast" that is no whole number from 1.`)
+    known(value as object, ['weight', 'atLeast', 'reward'], `group reward "${name}"`)
+  }
+  for (const [name, value] of namedIn(definition, 'seats')) {
+    if (typeof value !== 'object' || value === null) complain(`seat "${name}" is no { system, play }.`)
+    const { play } = value as { play?: unknown }
+    if (play !== undefined && typeof play !== 'function')
+      complain(`seat "${name}" has a "play" that is no function.`)
+    known(value as object, ['system', 'play'], `seat "${name}"`)
+  }
+  const named = [
+    ...rewards.map(([name]) => name),
+    ...(['groupRewards', 'metrics', 'policies', 'seats'] as const).flatMap((field) =>
+      namedIn(definition, field).map(([name]) => name),
+    ),
+  ]
+  // Readers of JSON drop it, so its values would be lost.
+  if (named.includes('__proto__')) complain('nothing can be called "__proto__".')
+  const { needs, permissions } = definition as { needs?: unknown; permissions?: unknown }
+  if (needs !== undefined) {
+    if (!Array.isArray(needs)) complain('"needs" is no list.')
+    const names = (needs as unknown[]).map((need) => [String(need), true])
+    refuseUnknown(Object.fromEntries(names), needNames, 'definition_invalid', 'environment(): unknown need')
+  }
+  if (typeof permissions === 'object' && permissions !== null)
+    known(permissions, permissionKeys, '"permissions"')
 }
 
 /** True for the result of `environment()` of any copy of this package. */

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readFile, rename, rm, stat, writeFile } f
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { sha256 } from './canonical.ts'
-import { QuintainError } from './errors.ts'
+import { messageOf, QuintainError } from './errors.ts'
 import { ioError, systemErrorAsOurs } from './io-error.ts'
 import { type JsonlIssue, jsonLine, truncateTornTail } from './jsonl.ts'
 import { isAttempt, isVerdictLine, isVoidLine } from './line-shape.ts'
@@ -101,10 +101,11 @@ export class Journal {
   }
 
   /**
-   * Makes a run folder. Throws `run_exists` when there is one already, `run_locked` when another process makes it,
+   * Makes a run folder. Throws `usage` or `definition_invalid` for a manifest that could not be read again, `run_exists` when there is one already, `run_locked` when another process makes it,
    * `disk_full` and `journal_io`.
    */
   static async create(dir: string, manifest: ManifestRecord): Promise<Journal> {
+    refuseManifest(manifest)
     await mkdir(join(dir, dirname(runFiles.private)), { recursive: true, mode: 0o700 }).catch((error) => {
       throw ioError(error, dir)
     })
@@ -585,4 +586,29 @@ function skip(chunks: Uint8Array[], bytes: number): Uint8Array[] {
 /** Removes a run folder that was only lent, such as the temporary one of an inline evaluation. */
 export async function removeRun(dir: string): Promise<void> {
   await rm(dir, { recursive: true, force: true })
+}
+
+/** A manifest that cannot be read again would cost the whole run, so it is refused before anything is written. */
+function refuseManifest(manifest: ManifestRecord): void {
+  let read: unknown
+  try {
+    read = JSON.parse(JSON.stringify(manifest))
+  } catch (cause) {
+    throw new QuintainError('usage', `What the run is made of is not plain data: ${messageOf(cause)}`, {
+      cause,
+    })
+  }
+  // Both as it is and as JSON gives it back: a number that JSON cannot hold comes back as null.
+  for (const candidate of [manifest, read]) {
+    const issue = manifestRecord.safeParse(candidate).error?.issues[0]
+    if (issue === undefined) continue
+    const field = issue.path.join('.')
+    throw new QuintainError(
+      field.startsWith('environment.') && !field.startsWith('environment.options')
+        ? 'definition_invalid'
+        : 'usage',
+      `The run cannot be recorded: its ${field} is not valid (${issue.message}). Nothing was started.`,
+      { facts: { field } },
+    )
+  }
 }

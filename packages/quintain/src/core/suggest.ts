@@ -1,3 +1,5 @@
+import { type ErrorCode, QuintainError } from './errors.ts'
+
 /** Edit distance with adjacent transpositions (optimal string alignment), the usual measure for typing slips. */
 export function editDistance(a: string, b: string): number {
   const previous: number[] = []
@@ -39,4 +41,12 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
 export function didYouMean(name: string, known: Iterable<string>): string {
   const suggestion = nearest(name, known)
   return suggestion === undefined ? '.' : `, did you mean "${suggestion}"?`
+}
+
+/** Throws `code` for the first key of an object that is not known, with the nearest that is: `where "key", did you mean "x"?`. */
+export function refuseUnknown(value: object, known: readonly string[], code: ErrorCode, where: string): void {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue
+    throw new QuintainError(code, `${where} "${key}"${didYouMean(key, known)}`, { facts: { field: key } })
+  }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Duration, toMs } from './duration.ts'
 import type { TaskInput } from './environment.ts'
 import { QuintainError } from './errors.ts'
 import { message } from './message.ts'
@@ -12,15 +13,23 @@ export interface TaskProblem {
   message: string
 }
 
-const duration = z.union([
-  z.number(),
-  z.string().regex(/^\d+(\.\d+)?(ms|s|m|h)$/, 'expected "30s", "2m" or milliseconds'),
-])
+const duration = z.custom<Duration>((value) => {
+  try {
+    return toMs(value as Duration) > 0
+  } catch {
+    return false
+  }
+}, 'expected "30s", "2m" or milliseconds, above zero')
+/** Infinity lifts a limit. */
+const budget = z.custom<number>(
+  (value) => typeof value === 'number' && value > 0,
+  'expected a number above zero',
+)
 
 const limitsShape = {
-  turns: z.number(),
-  tokens: z.number(),
-  costUsd: z.number(),
+  turns: budget,
+  tokens: budget,
+  costUsd: budget,
   wall: duration,
   tool: duration,
   grade: duration,

@@ -55,6 +55,9 @@ export function tool<S extends StandardSchemaV1>(definition: {
   input: S | { schema: S; jsonSchema: JsonSchema }
   run(input: StandardSchemaV1.InferOutput<S>, context: ToolContext): ToolResult | Promise<ToolResult>
 }): Tool {
+  if (typeof definition !== 'object' || definition === null) {
+    throw new QuintainError('definition_invalid', 'tool() takes { name, description, input, run }.')
+  }
   const { name, description, input } = definition
   if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new QuintainError(

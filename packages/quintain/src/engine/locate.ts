@@ -3,6 +3,7 @@ import { createReadStream, existsSync, realpathSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
 import { canonicalJson, contractVersion, framedDigest, QuintainError } from '../core/index.ts'
 
 /** Where an environment's code lies, found without running any of it. */
@@ -105,12 +106,37 @@ function notFound(reference: string, why: string): QuintainError {
 async function readPackage(dir: string): Promise<PackageJson> {
   const path = join(dir, 'package.json')
   if (!existsSync(path)) return {}
+  let read: unknown
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as PackageJson
+    read = JSON.parse(await readFile(path, 'utf8'))
   } catch (cause) {
     throw new QuintainError('environment_not_found', `${path} is not valid JSON.`, { cause, facts: { path } })
   }
+  const { error, data } = packageJson.safeParse(read)
+  if (data !== undefined) return data as PackageJson
+  const issue = error!.issues[0]!
+  const field = issue.path.join('.')
+  throw new QuintainError(
+    'environment_load_failed',
+    `${path}: ${field === '' ? 'the file' : field} is not valid (${issue.message}).`,
+    { facts: { path, field } },
+  )
 }
+
+const names = z.record(z.string(), z.string()).optional()
+/** What is read of a `package.json`; the rest of it is npm's. */
+const packageJson = z.looseObject({
+  name: z.string().optional(),
+  version: z.string().optional(),
+  main: z.string().optional(),
+  files: z.array(z.string()).optional(),
+  dependencies: names,
+  peerDependencies: names,
+  devDependencies: names,
+  quintain: z
+    .looseObject({ contract: z.int().positive().optional(), source: z.string().optional() })
+    .optional(),
+})
 
 /** Source where it is at hand (a checkout), else what the package exports. */
 function entryOf(packageDir: string, manifest: PackageJson, reference: string): string {

@@ -13,6 +13,7 @@ import {
   readManifest,
   removeRun,
 } from '../core/index.ts'
+import { checkControl, checkRunOptions, checkSelection } from './check-options.ts'
 import { checkSame, manifestOf, recordFiles, runOptionsOf, seatsOf } from './manifest.ts'
 import { type OpenedRun, openRun } from './open-run.ts'
 import { appendPlan, extendedRequest, Places, repeatsOf, requestOf, selectForRequest } from './plan-orders.ts'
@@ -45,6 +46,7 @@ export interface RunPreview {
 
 /** Orders a new run and works through it. Throws `QuintainError` for everything that can be known before the first order. */
 export async function startRun(options: RunOptions): Promise<RunEnd> {
+  checkRunOptions(options)
   if (options.maxCostUsd !== undefined) checkPrices(options)
   const opened = await openRun(options)
   const lent = options.dir === undefined
@@ -81,6 +83,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
 
 /** What `startRun` would order. */
 export async function previewRun(options: RunOptions): Promise<RunPreview> {
+  checkRunOptions(options)
   const opened = await openRun(options)
   try {
     const splits: Record<string, number> = Object.create(null)
@@ -106,6 +109,8 @@ export async function previewRun(options: RunOptions): Promise<RunPreview> {
 
 /** Takes a run up where it stands: the same path as a new run, over what is still open. Throws as `startRun` and `run_mismatch`. */
 export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
+  checkControl(options)
+  checkSelection(options)
   const dir = resolve(options.cwd ?? '.', options.dir)
   const manifest = await readManifest(dir)
   const runOptions = runOptionsOf(manifest, options, dir)
@@ -204,9 +209,6 @@ function controlOf(options: RunControl, opened: OpenedRun, orders: number) {
   const scripted = Object.values(opened.seats).every(({ kind }) => kind === 'script' || kind === 'recorded')
   const workers = options.workers ?? availableParallelism()
   const concurrency = options.concurrency ?? (scripted ? 64 * workers : 32)
-  if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new QuintainError('usage', `concurrency is ${concurrency}; give a whole number from 1.`)
-  }
   const { recordings } = opened
   return {
     executor: opened.executor,

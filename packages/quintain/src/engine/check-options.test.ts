@@ -1,0 +1,79 @@
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { environment, Journal, type ManifestRecord } from '../core/index.ts'
+import { evaluate, resume } from '../evaluate.ts'
+import { temporaryFolder } from './__fixtures__/recorded.ts'
+import { locateEnvironment } from './locate.ts'
+import { startRun } from './run.ts'
+
+let asked = 0
+const env = environment({ tasks: [{ id: 'a', prompt: 'go' }], rewards: { one: () => 1 } })
+const agent = () => {
+  asked++
+  return 'hi'
+}
+const code = (value: string) => expect.objectContaining({ code: value })
+
+describe('evaluate() refuses what no run can be made of, before anything runs', () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    ['maxTries without end', { maxTries: Number.POSITIVE_INFINITY }, 'maxTries is Infinity'],
+    ['maxTries of none', { maxTries: 0 }, 'whole number from 1'],
+    ['concurrency in parts', { concurrency: 1.5 }, 'concurrency is 1.5'],
+    ['a million workers', { workers: 1_000_000 }, 'workers is 1000000'],
+    ['a grace of no length', { graceMs: Number.NaN }, 'graceMs is NaN'],
+    ['a cap that is no number', { maxCostUsd: '5' }, 'maxCostUsd is "5"'],
+    ['an agent that is no function', { agent: 'hello' }, 'agent is no function'],
+    ['a model that is none', { agent: undefined, model: {} }, 'neither text nor a model'],
+    ['a policy that is no text', { agent: undefined, policy: 5 }, 'policy is no text'],
+    ['tasks that are neither', { tasks: 'a' }, 'tasks is "a"'],
+    ['ids that are no text', { tasks: [1] }, 'tasks is a list'],
+    ['repeats of none', { repeats: 0 }, 'repeats is 0'],
+    ['a folder without a name', { dir: '' }, 'dir is ""'],
+    ['a coverage beyond all', { minCoverage: 1.5 }, 'minCoverage is 1.5'],
+    ['a coverage that is no number', { minCoverage: Number.NaN }, 'minCoverage is NaN'],
+    ['a slip in sampling', { sampling: { temprature: 0 } }, 'did you mean "temperature"?'],
+    ['an isolation that is none', { isolation: 'docker' }, 'isolation is "docker"'],
+    ['options that are no object', { options: [] }, 'options is a list'],
+    ['a signal that is none', { signal: {} }, 'signal is an object'],
+    ['a harness without a name', { harness: { run: agent, carries: {} } }, 'harness.name'],
+    ['seats that are no object', { seats: [] }, 'seats is no object'],
+  ])('%s', async (_name, options, words) => {
+    asked = 0
+    const run = evaluate(env, { agent, ...options } as never)
+    await expect(run).rejects.toThrow(words)
+    await expect(run).rejects.toThrow(code('usage'))
+    expect(asked).toBe(0)
+  })
+
+  test('no options, no environment, limits that are none', async () => {
+    await expect(evaluate(env, undefined as never)).rejects.toThrow(code('usage'))
+    await expect(evaluate({} as never, { agent })).rejects.toThrow(code('usage'))
+    await expect(evaluate(env, { agent, limits: 5 as never })).rejects.toThrow(code('limits_invalid'))
+    await expect(resume(undefined as never)).rejects.toThrow(code('usage'))
+  })
+
+  test('what only code can pass wrong is refused there too', async () => {
+    await expect(
+      startRun({ env, seats: { agent: { agent } }, maxTries: Number.POSITIVE_INFINITY }),
+    ).rejects.toThrow(code('usage'))
+  })
+})
+
+test('a manifest that could not be read again is refused, and nothing is written', async () => {
+  const dir = await temporaryFolder()
+  const manifest = { schema: 'quintain.run', v: 1, maxTries: Number.POSITIVE_INFINITY } as ManifestRecord
+  await expect(Journal.create(join(dir, 'run'), manifest)).rejects.toThrow(code('usage'))
+  expect(await readdir(dir)).toEqual([])
+})
+
+test.each([
+  ['version', { version: 1 }],
+  ['quintain.contract', { quintain: { contract: '1' } }],
+  ['quintain.source', { quintain: { source: ['index.ts'] } }],
+])('a package.json whose %s is of the wrong type is refused by its name', async (field, wrong) => {
+  const dir = await temporaryFolder()
+  await writeFile(join(dir, 'package.json'), JSON.stringify({ name: 'x', main: 'index.js', ...wrong }))
+  await writeFile(join(dir, 'index.js'), '')
+  await expect(locateEnvironment(dir)).rejects.toThrow(field)
+})
