@@ -97,6 +97,29 @@ export function stackOf(thrown: unknown): string {
   return messageOf(thrown)
 }
 
+/** What is wrong with text that is no JSON: kind and place, without the text itself, which may hold a task's secret. */
+export function jsonProblem(thrown: unknown): string {
+  const text = messageOf(thrown)
+  if (!isThrown(thrown, SyntaxError)) return text
+  const told =
+    /^(?:Unexpected end of JSON input|[A-Z][^'"]*(?:'[^']{1,3}'[^'"]*)* in JSON at position \d+)/.exec(
+      text,
+    )?.[0]
+  return told ?? 'a character where none of its kind may be'
+}
+
+/** Where something was thrown, `path:line:column` of the nearest frame that is a file; undefined when it does not say. */
+export function placeOf(thrown: unknown): string | undefined {
+  const frames = stackOf(thrown)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+  for (const frame of frames) {
+    const place = /(?:file:\/\/)?(?:[A-Za-z]:)?[\\/][^\s()]*:\d+:\d+/.exec(frame)?.[0]
+    if (place !== undefined) return place
+  }
+  return undefined
+}
+
 function oneLine(text: string, limit: number): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > limit ? `${line.slice(0, limit - 1)}…` : line

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type FileHandle, open } from 'node:fs/promises'
-import { messageOf, QuintainError } from './errors.ts'
+import { jsonProblem, messageOf, QuintainError } from './errors.ts'
 
 /**
  * JSON lines as journals and task files hold them: one whole record a line, split at LF only. U+0085, U+2028 and
@@ -241,7 +241,7 @@ function explain(bytes: Buffer, thrown: unknown): string {
   if (bytes.includes(NUL)) {
     return isUtf16(bytes) ? 'the file is UTF-16; save it as UTF-8' : 'the line contains NUL bytes'
   }
-  return `the line is not JSON: ${messageOf(thrown, 200)}`
+  return `the line is not JSON: ${jsonProblem(thrown)}`
 }
 
 /** How a file ends, from the issues of its last line; undefined when it ends well. */

@@ -125,6 +125,9 @@ describe('readTasks', () => {
     expect((await refusal(fileOf('csv', Buffer.from('id\ncaf\xe9\n', 'latin1')))).message).toContain('UTF-8')
     expect((await refusal(fileOf('json', '{"id":"a"}'))).message).toContain('list')
     expect((await refusal(fileOf('json', '[{"id"'))).message).toContain('not JSON')
+    // A broken file says where it is broken, and nothing of what is in it.
+    for (const broken of ['[{"secret": quokka}]', '[{"secret": "quokka" "id"}]', 'quokka'])
+      expect((await refusal(fileOf('json', broken))).message).not.toContain('quokka')
     expect((await refusal(folder)).code).toBe('tasks_invalid')
   })
 

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseCsv } from './csv.ts'
 import type { TaskInput } from './environment.ts'
-import { QuintainError } from './errors.ts'
+import { jsonProblem, QuintainError } from './errors.ts'
 import { readJsonlFile } from './jsonl.ts'
 import { type Schema, validate } from './standard-schema.ts'
 import { refuseDuplicateIds, refuseProblems, type TaskProblem, taskProblems } from './tasks.ts'
@@ -152,8 +152,8 @@ function readJsonRows(text: string): DataFile {
   try {
     value = parseExactly(text)
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    return { ...file, problems: [{ row: 0, path: '', message: `the file is not JSON: ${message}` }] }
+    const message = `the file is not JSON: ${jsonProblem(cause)}`
+    return { ...file, problems: [{ row: 0, path: '', message }] }
   }
   if (!Array.isArray(value)) {
     return { ...file, problems: [{ row: 0, path: '', message: 'the file must hold a list of rows' }] }

@@ -77,3 +77,16 @@ test.each([
   await writeFile(join(dir, 'index.js'), '')
   await expect(locateEnvironment(dir)).rejects.toThrow(field)
 })
+
+test('what the code of tasks throws is told by kind and place, since its text may quote a task', async () => {
+  const quoting = environment({
+    tasks: () => {
+      throw new TypeError('cannot read gold quokka')
+    },
+    rewards: { one: () => 1 },
+  })
+  const thrown = await evaluate(quoting, { agent }).catch((error: unknown) => error as Error)
+  expect(thrown).toMatchObject({ code: 'tasks_invalid', cause: { message: 'cannot read gold quokka' } })
+  expect((thrown as Error).message).toMatch(/TypeError \(.*check-options\.test\.ts:\d+:\d+\)/)
+  expect((thrown as Error).message).not.toContain('quokka')
+})

@@ -57,14 +57,24 @@ export function hideKeys(text: string): string {
   return createRedactor(keys)(text)
 }
 
-function collect(value: unknown, found: Set<string>): void {
+const nameOfField = /^[A-Za-z_$][\w$]*$/
+
+/**
+ * Texts and numbers of a secret, and its keys where they are likely to be content: a field's name at the top, such as
+ * `answer`, is no secret and stands in many an honest message.
+ */
+function collect(value: unknown, found: Set<string>, depth = 0): void {
   if (typeof value === 'string') {
     if (value.trim() !== '') found.add(value.trim())
     for (const line of value.split(/\r?\n/)) if (line.trim().length >= wholeWordBelow) found.add(line.trim())
   } else if (typeof value === 'number' || typeof value === 'bigint') found.add(String(value))
-  else if (Array.isArray(value)) for (const item of value) collect(item, found)
+  else if (Array.isArray(value)) for (const item of value) collect(item, found, depth)
   else if (typeof value === 'object' && value !== null)
-    for (const item of Object.values(value)) collect(item, found)
+    for (const [key, item] of Object.entries(value)) {
+      const content = depth > 0 || !nameOfField.test(key)
+      if (content && key.length >= wholeWordBelow) found.add(key.trim())
+      collect(item, found, depth + 1)
+    }
 }
 
 function formsOf(secret: unknown): Form[] {
@@ -78,10 +88,20 @@ function formsOf(secret: unknown): Form[] {
       continue
     }
     add(text, pattern(text))
+    const address = encodedForAddress(text)
     const spellings = [
       JSON.stringify(text).slice(1, -1),
-      encodedForAddress(text),
+      address,
+      // As a form sends it.
+      address.replaceAll('%20', '+'),
       Buffer.from(text).toString('base64').replace(/=+$/, ''),
+      Buffer.from(text).toString('base64url'),
+      // One letter with its accent, or a letter and an accent.
+      text.normalize('NFC'),
+      text.normalize('NFD'),
+      escapedForHtml(text, '&#39;'),
+      escapedForHtml(text, '&#x27;'),
+      escapedForHtml(text, '&apos;'),
     ]
     for (const spelling of spellings) if (spelling !== text) add(spelling, pattern(spelling))
   }
@@ -91,6 +111,15 @@ function formsOf(secret: unknown): Form[] {
 
 function plainly(text: string): string {
   return text.replace(/\s+/g, ' ').toLowerCase()
+}
+
+function escapedForHtml(text: string, apostrophe: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", apostrophe)
 }
 
 function encodedForAddress(text: string): string {

@@ -4,7 +4,8 @@ import {
   type ErasedDefinition,
   framedDigest,
   type IndexedTasks,
-  messageOf,
+  isThrown,
+  placeOf,
   QuintainError,
   refuseProblems,
   sha256,
@@ -12,6 +13,7 @@ import {
   type TaskInput,
   taskProblems,
 } from '../core/index.ts'
+import { kindOf } from './given.ts'
 import { freezePlain, plainCopy } from './plain.ts'
 
 /** What the plan needs of a task: nothing secret. */
@@ -60,14 +62,34 @@ export async function openTaskset(
   )
 }
 
-/** Runs code that makes tasks. Throws `tasks_invalid`; the text is the author's own, and `cause` what was thrown. */
+/** Runs code that makes tasks. Throws `tasks_invalid` with kind and place; the text may quote a secret, and stays in `cause`. */
 async function ofAuthor<T>(what: string, run: () => T | Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (cause) {
     if (QuintainError.isInstance(cause)) throw cause
-    throw new QuintainError('tasks_invalid', `${what} threw: ${messageOf(cause)}`, { cause, facts: { what } })
+    throw new QuintainError(
+      'tasks_invalid',
+      `${what} threw ${kindAndPlace(cause)}. Its text may quote a task and is not shown here.`,
+      { cause, facts: { what } },
+    )
   }
+}
+
+function kindAndPlace(thrown: unknown): string {
+  let kind = kindOf(thrown)
+  try {
+    if (isThrown(thrown, Error)) {
+      const { code } = thrown as NodeJS.ErrnoException
+      kind = thrown.constructor.name
+      // A code of the system, such as ENOENT, says what to mend and nothing of any task.
+      if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) kind += ` ${code}`
+    }
+  } catch {
+    // An error that throws when it is looked at is something all the same.
+  }
+  const place = placeOf(thrown)
+  return place === undefined ? kind : `${kind} (${place})`
 }
 
 function isIndexed(source: unknown): source is IndexedTasks<unknown, unknown> {

@@ -106,6 +106,8 @@ process.on('SIGINT', () => {})
 
 function wireError(thrown: unknown): WireError {
   if (QuintainError.isInstance(thrown)) {
+    // What the message leaves out, since it may quote a secret.
+    if (thrown.cause !== undefined) process.stderr.write(`${stackOf(thrown.cause)}\n`)
     return { code: thrown.code, message: thrown.message, facts: { ...thrown.facts } }
   }
   const stack = stackOf(thrown)
