@@ -415,7 +415,10 @@ function lostAttempt(job: Job, thrown: unknown): AttemptOutput {
       : `the task in place ${job.order.index} could not be run: the environment's code threw (its text is in the private records)`,
     retryable: false,
   }
-  return faultedAttempt(job.order, job.try, fault, { privateText: stackOf(thrown) })
+  // Our own words leave out what was thrown; the private records keep both.
+  const cause = QuintainError.isInstance(thrown) ? thrown.cause : undefined
+  const privateText = cause === undefined ? stackOf(thrown) : `${stackOf(thrown)}\n${stackOf(cause)}`
+  return faultedAttempt(job.order, job.try, fault, { privateText })
 }
 
 /** The name of a policy in records and reports. */
