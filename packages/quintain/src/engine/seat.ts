@@ -240,7 +240,7 @@ export class SeatModel implements ModelHandle {
     if (signal.aborted) return thrown instanceof Error ? thrown : rolloutOver
     const retries = thrown instanceof ModelFault ? thrown.retries : []
     const latencyMs = performance.now() - this.options.startedAt - atMs
-    const waitMs = retries.reduce((sum, entry) => sum + entry.waitedMs, 0)
+    const waitMs = retries.reduce((sum, { tookMs, waitedMs }) => sum + tookMs + waitedMs, 0)
     this.retries += retries.length
     this.waitMs += waitMs
     const fault = this.faultOf(thrown)
