@@ -1,11 +1,11 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { environment, Journal, type ManifestRecord } from '../core/index.ts'
-import { evaluate, resume } from '../evaluate.ts'
-import { temporaryFolder } from './__fixtures__/recorded.ts'
+import { environment, Journal, type ManifestRecord } from './core/index.ts'
+import { temporaryFolder } from './engine/__fixtures__/recorded.ts'
+import { startRun } from './engine/run.ts'
+import { evaluate, resume } from './evaluate.ts'
 import { locateEnvironment } from './locate.ts'
-import { startRun } from './run.ts'
 
 let asked = 0
 const env = environment({ tasks: [{ id: 'a', prompt: 'go' }], rewards: { one: () => 1 } })
