@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { environment, Journal, type ManifestRecord } from './core/index.ts'
 import { temporaryFolder } from './engine/__fixtures__/recorded.ts'
+import { locateEnvironment } from './engine/locate.ts'
 import { startRun } from './engine/run.ts'
 import { evaluate, resume } from './evaluate.ts'
-import { locateEnvironment } from './locate.ts'
 
 let asked = 0
 const env = environment({ tasks: [{ id: 'a', prompt: 'go' }], rewards: { one: () => 1 } })
