@@ -87,6 +87,6 @@ test('what the code of tasks throws is told by kind and place, since its text ma
   })
   const thrown = await evaluate(quoting, { agent }).catch((error: unknown) => error as Error)
   expect(thrown).toMatchObject({ code: 'tasks_invalid', cause: { message: 'cannot read gold quokka' } })
-  expect((thrown as Error).message).toMatch(/TypeError \(.*check-options\.test\.ts:\d+:\d+\)/)
+  expect((thrown as Error).message).toMatch(/TypeError \(.*evaluate\.test\.ts:\d+:\d+\)/)
   expect((thrown as Error).message).not.toContain('quokka')
 })
