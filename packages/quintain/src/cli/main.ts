@@ -17,9 +17,9 @@ export function keepNurserySmall(): void {
 /** The command line of this process. Sets the exit code; what is still to be written is written. */
 export async function main(): Promise<void> {
   const [command, ...rest] = process.argv.slice(2)
-  const concurrency = Number(rest[rest.indexOf('--concurrency') + 1] ?? 0)
+  const concurrency = Number(/--concurrency[= ](\d+)/.exec(rest.join(' '))?.[1] ?? 0)
   const reads = ['report', 'list', 'show', 'compare'].includes(command ?? '')
-  if (reads || (rest.includes('--concurrency') && concurrency >= manyInFlight)) keepNurserySmall()
+  if (reads || concurrency >= manyInFlight) keepNurserySmall()
   const io: CliIo = {
     stdout: process.stdout,
     stderr: process.stderr,
