@@ -108,6 +108,8 @@ export const orderRecord = z.object({
   seed: z.number(),
   /** Digest of the task's public part (32 hex digits). A digest that covered the secret could be guessed back from it. */
   taskDigest: z.string(),
+  /** Digest of the same without the task's id and split (16 hex digits), by which a renamed task is known. */
+  contentDigest: z.string().optional(),
   tags: z.array(z.string()).optional(),
 })
 export type OrderRecord = z.infer<typeof orderRecord>

@@ -51,6 +51,7 @@ const summary = z.object({
   index: z.number(),
   split: z.string(),
   digest: z.string(),
+  content: z.string(),
   tags: texts.optional(),
 })
 

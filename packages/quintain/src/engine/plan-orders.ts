@@ -117,6 +117,7 @@ export async function appendPlan(
         group: task.id,
         seed: createRng(`${seed}/${id}`).int(2 ** 31),
         taskDigest: task.digest,
+        contentDigest: task.content,
         ...(task.tags === undefined ? {} : { tags: task.tags }),
       }
       known.set(id, order)

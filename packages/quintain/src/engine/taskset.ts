@@ -23,6 +23,8 @@ export interface TaskSummary {
   split: string
   /** Digest of the public part, 32 hex digits. */
   digest: string
+  /** Digest of the same without id and split. */
+  content: string
   tags?: string[]
 }
 
@@ -184,6 +186,7 @@ export function summaryOf(task: Task, index: number): TaskSummary {
     index,
     split,
     digest: publicDigest(task),
+    content: contentDigest(task),
     ...(tags === undefined ? {} : { tags: [...tags] }),
   }
 }
@@ -209,6 +212,11 @@ function digestsOf(task: Task): TaskDigests {
 /** Digest of a task's public part, 32 hex digits. */
 export function publicDigest(task: Task): string {
   return digestsOf(task).open
+}
+
+/** Digest of what stays when a task is renamed or moved to another split: its public part without both, 16 hex digits. */
+function contentDigest({ prompt, data, limits }: Task): string {
+  return sha256(canonicalJson({ prompt, data, limits })).slice(0, 16)
 }
 
 /** Digest of the whole task, secret included; for the private records only. */

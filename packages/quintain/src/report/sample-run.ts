@@ -39,6 +39,8 @@ export interface SampleOrder {
   task: string
   repeat?: number
   attempts: readonly SampleAttempt[]
+  taskDigest?: string
+  contentDigest?: string
 }
 
 export interface SampleRun {
@@ -90,7 +92,7 @@ export async function writeSampleRun(dir: string, run: SampleRun): Promise<void>
   const journal = await Journal.create(dir, manifest)
   const repeats = new Map<string, number>()
   try {
-    const orders = run.orders.map(({ task, repeat }, seq) => {
+    const orders = run.orders.map(({ task, repeat, taskDigest = '0'.repeat(32), contentDigest }, seq) => {
       const next = repeat ?? repeats.get(task) ?? 0
       repeats.set(task, next + 1)
       return {
@@ -104,7 +106,8 @@ export async function writeSampleRun(dir: string, run: SampleRun): Promise<void>
         repeat: next,
         group: task,
         seed: seq,
-        taskDigest: '0'.repeat(32),
+        taskDigest,
+        ...(contentDigest === undefined ? {} : { contentDigest }),
       } as const
     })
     await journal.appendOrders([manifest.request, ...orders])
