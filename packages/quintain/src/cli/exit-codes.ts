@@ -32,6 +32,7 @@ const byCode: Record<ErrorCode, ExitCode> = {
   run_exists: exitCodes.usage,
   run_not_found: exitCodes.usage,
   run_mismatch: exitCodes.usage,
+  import_invalid: exitCodes.usage,
   not_json: exitCodes.usage,
   usage: exitCodes.usage,
   spend_cap: exitCodes.incomplete,

@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'run_too_new'
   | 'run_corrupt'
   | 'run_mismatch'
+  | 'import_invalid'
   | 'disk_full'
   | 'journal_io'
   | 'worker_start_failed'
