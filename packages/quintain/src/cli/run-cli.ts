@@ -137,6 +137,23 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
   })
 
   cli
+    .command('import')
+    .argument('<file>', 'recorded conversations: JSON lines or a JSON array')
+    .option('--as <format>', 'tau-bench or chat (default: what the file looks like)')
+    .option('--out <folder>', 'where the run is recorded (default: a new folder in runs/)')
+    .option('--policy <name>', 'who played (default: what the file says)')
+    .option('--name <name>', 'what was measured (default: the format); only runs of one name are compared')
+    .option('--quiet', 'no notes and hints')
+    .description('make a run of recorded conversations, with the rewards they were given')
+    .action(
+      async (file: string, options: Parameters<typeof import('./import-command.ts').importCommand>[1]) => {
+        const { importCommand } = await import('./import-command.ts')
+        await importCommand(file, options, io)
+        done(exitCodes.done)
+      },
+    )
+
+  cli
     .command('report')
     .argument('<run>', 'a run folder, or its name in runs/')
     .description('print what a run says')

@@ -1,0 +1,433 @@
+import { rename, rm, stat } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
+import {
+  type AttemptEntry,
+  type Fault,
+  Journal,
+  linePart,
+  type ManifestRecord,
+  type MessageNode,
+  noUsage,
+  type OrderRecord,
+  type PrivateRecord,
+  QuintainError,
+  sha256,
+  type TrajectoryRecord,
+  type VerdictRecord,
+  type VerdictSummary,
+} from '../core/index.ts'
+import { quintainVersion } from '../core/version.ts'
+import type { Conversation, ConversationFormat, ReadConversation } from './conversation.ts'
+import { type Survey, type SurveyedTask, surveyConversations, taskOf } from './import-survey.ts'
+import { formatNamed, formatOf, readConversations } from './read-conversations.ts'
+
+export interface ImportOptions {
+  /** Folder of the run; it must not be there yet. */
+  out: string
+  /** `tau-bench` or `chat`; seen from the file when absent. */
+  as?: string
+  /** Who played; what the file says when absent, and `imported:FILE` where it says nothing. */
+  policy?: string
+  /** Name of what was measured; the format's name when absent. Runs of another name are not compared. */
+  name?: string
+}
+
+/** What came of an import. */
+export interface ImportedRun {
+  dir: string
+  format: string
+  policy: string
+  orders: number
+  tasks: number
+  /** What a reader of the figures must know. */
+  warnings: string[]
+}
+
+/** The name of the one reward of an imported run: it was given by somebody else. */
+const component = 'recorded'
+
+/**
+ * Makes a run of recorded conversations, so that reports, comparisons and `show` read them: an order and an attempt for
+ * each, with the reward that the original gave. Nothing is graded again; the rubric says that the rewards are imported.
+ *
+ * A trial that the file has for other tasks and lacks for one is an order that ended in a fault, so that coverage shows it.
+ * Gold answers and fields of unknown meaning go to the private records.
+ *
+ * The file is read twice, in little memory, and the run appears under its name only when it is whole.
+ *
+ * Throws `import_invalid` (a file, or a conversation in it, that cannot be read; it says which), `usage` (unknown
+ * format), `run_exists`, `disk_full`, `journal_io`.
+ *
+ * @example await importRun('gpt-4o-airline.json', { as: 'tau-bench', out: 'runs/airline' })
+ */
+export async function importRun(path: string, options: ImportOptions): Promise<ImportedRun> {
+  const { out } = options
+  const format = options.as === undefined ? await formatOf(path) : formatNamed(options.as)
+  if ((await stat(out).catch(() => undefined)) !== undefined) {
+    throw new QuintainError('run_exists', `${out} is there already; choose another folder.`, {
+      facts: { dir: out },
+    })
+  }
+  const before = await stampOf(path)
+  const survey = await surveyConversations(path, format)
+  const policy = options.policy ?? policyOf(survey, path)
+  const manifest = manifestOf(survey, format, { policy, name: options.name ?? format.name })
+  const orders = ordersOf(survey)
+  const draft = `${out}.importing`
+  await rm(draft, { recursive: true, force: true })
+  const journal = await Journal.create(draft, manifest)
+  try {
+    try {
+      await journal.appendOrders([manifest.request, ...orders.values()])
+      await writeAttempts(journal, orders, readConversations(path, format), { survey, format, policy })
+      if ((await stampOf(path)) !== before) throw changed(path)
+    } finally {
+      await journal.close()
+    }
+    await rename(draft, out)
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    throw error
+  }
+  return {
+    dir: out,
+    format: format.name,
+    policy,
+    orders: orders.size,
+    tasks: survey.tasks.length,
+    warnings: warningsOf(survey),
+  }
+}
+
+function changed(path: string): QuintainError {
+  return new QuintainError('import_invalid', `${path} changed while it was read; import it again.`, {
+    facts: { path },
+  })
+}
+
+/** What changes when a file is written to. */
+async function stampOf(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined)
+  return `${found?.size} ${found?.mtimeMs}`
+}
+
+function policyOf({ policies }: Survey, path: string): string {
+  if (policies.length > 0) return policies.join(' and ')
+  return `imported:${basename(path, extname(path))}`
+}
+
+/** The rubric of an imported run: who gave the rewards, what they mean, and a digest of both. */
+export function importedRubric(format: ConversationFormat): string {
+  const meaning = `imported:${format.name}: ${format.rubric}`
+  return `${meaning} (${sha256(meaning).slice(0, 12)})`
+}
+
+function manifestOf(
+  survey: Survey,
+  format: ConversationFormat,
+  { policy, name }: { policy: string; name: string },
+): ManifestRecord {
+  const repeats = Math.max(...survey.tasks.map(({ trials }) => trials.size))
+  const { sampling } = survey
+  return {
+    schema: 'quintain.run',
+    v: 1,
+    id: crypto.randomUUID(),
+    created: new Date().toISOString(),
+    quintain: quintainVersion,
+    node: process.versions.node,
+    environment: {
+      name,
+      version: 'imported',
+      contract: 1,
+      digest: survey.digest,
+      // Nothing to load: what these conversations were held in is elsewhere.
+      reference: 'imported',
+      options: {},
+      rewards: { [component]: { kind: 'reward', weight: 1 } },
+      metrics: [...format.metrics],
+      success: survey.success,
+    },
+    rubric: importedRubric(format),
+    seats: {
+      agent: {
+        policy,
+        harness: 'imported',
+        ...(sampling === undefined || Object.keys(sampling).length === 0 ? {} : { sampling }),
+      },
+    },
+    seed: 'imported',
+    limits: {},
+    isolation: 'inline',
+    maxTries: 1,
+    request: { schema: 'quintain.request', v: 1, repeats },
+  }
+}
+
+function keyOf(task: string, trial: number): string {
+  return `${task}#${trial}`
+}
+
+/** An order for each conversation, and for each that is missing, by task and trial. */
+function ordersOf({ tasks, missing }: Survey): Map<string, OrderRecord> {
+  const orders = new Map<string, OrderRecord>()
+  const lacking = Map.groupBy(missing, ({ task }) => task)
+  for (const [index, task] of tasks.entries()) {
+    const trials = [...task.trials.keys(), ...(lacking.get(task.id) ?? []).map(({ trial }) => trial)]
+    for (const trial of trials.sort((a, b) => a - b)) {
+      const order = orderOf(task, index, trial, orders.size)
+      orders.set(order.id, order)
+    }
+  }
+  return orders
+}
+
+function orderOf(
+  { id, split, digest, tags }: SurveyedTask,
+  index: number,
+  repeat: number,
+  seq: number,
+): OrderRecord {
+  return {
+    schema: 'quintain.order',
+    v: 1,
+    id: keyOf(id, repeat),
+    seq,
+    task: id,
+    index,
+    split,
+    repeat,
+    group: id,
+    seed: 0,
+    taskDigest: digest,
+    ...(tags === undefined ? {} : { tags: [...tags] }),
+  }
+}
+
+interface Importing {
+  survey: Survey
+  format: ConversationFormat
+  policy: string
+}
+
+async function writeAttempts(
+  journal: Journal,
+  orders: ReadonlyMap<string, OrderRecord>,
+  conversations: AsyncIterable<ReadConversation>,
+  importing: Importing,
+): Promise<void> {
+  const { survey } = importing
+  const now = new Date().toISOString()
+  const next = new Map<string, number>()
+  let read = 0
+  for await (const conversation of conversations) {
+    if ('problem' in conversation) throw changed(conversation.place)
+    read++
+    const task = taskOf(conversation)
+    const trial = conversation.trial ?? next.get(task) ?? 0
+    next.set(task, trial + 1)
+    const order = orders.get(keyOf(task, trial))
+    if (order === undefined) throw changed(conversation.place)
+    journal.appendAttempt(attemptOf(order, conversation, importing, now))
+    await journal.ready()
+  }
+  if (read !== survey.conversations) throw changed('the file')
+  for (const { task, trial } of survey.missing) {
+    const fault: Fault = {
+      owner: 'platform',
+      stage: 'import',
+      code: 'not_in_file',
+      message: `The file has no trial ${trial} of task ${task}, and has it of other tasks.`,
+      retryable: false,
+    }
+    const absent: Conversation = { place: '', messages: [], notes: [], outcome: 'cancelled', fault }
+    journal.appendAttempt(attemptOf(orders.get(keyOf(task, trial))!, absent, importing, now))
+  }
+  await journal.flush()
+}
+
+function attemptOf(
+  order: OrderRecord,
+  conversation: Conversation,
+  { survey, format, policy }: Importing,
+  now: string,
+): AttemptEntry {
+  const id = crypto.randomUUID()
+  const trajectory = trajectoryOf(id, order, conversation, policy)
+  const verdict = conversation.fault === undefined ? verdictOf(conversation, survey, format) : undefined
+  const start = conversation.start ?? conversation.end ?? now
+  const end = conversation.end ?? start
+  const { agent = null, simulator } = conversation.costUsd ?? {}
+  const toolCalls = trajectory.nodes.reduce(
+    (sum, { message }) => sum + (message.role === 'assistant' ? (message.toolCalls?.length ?? 0) : 0),
+    0,
+  )
+  const wallMs = Math.max(0, Date.parse(end) - Date.parse(start))
+  const whole: VerdictRecord | undefined = verdict && {
+    schema: 'quintain.verdict',
+    v: 1,
+    attempt: id,
+    order: order.id,
+    rubric: importedRubric(format),
+    at: now,
+    reward: verdict.reward,
+    success: verdict.success,
+    components: componentsOf(verdict),
+    ...(verdict.unscored === undefined ? {} : { unscored: verdict.unscored }),
+  }
+  return {
+    attempt: {
+      schema: 'quintain.attempt',
+      v: 1,
+      id,
+      order: order.id,
+      seq: order.seq,
+      task: order.task,
+      repeat: order.repeat,
+      try: 1,
+      final: true,
+      start,
+      end,
+      outcome: conversation.fault === undefined ? conversation.outcome : null,
+      ...(conversation.stop === undefined ? {} : { stop: conversation.stop }),
+      fault: conversation.fault ?? null,
+      verdict: verdict ?? null,
+      usage: { agent: conversation.usage ?? noUsage },
+      costUsd: { agent, ...(simulator === undefined ? {} : { simulator }) },
+      counts: { turns: trajectory.calls.length, toolCalls, modelRetries: 0 },
+      timing: { wallMs, agentMs: 0, modelMs: 0, waitMs: 0, gradeMs: 0 },
+    },
+    trajectory: linePart(trajectory),
+    verdict: whole && linePart(whole),
+    private: linePart(privateOf(id, order, conversation)),
+  }
+}
+
+function componentsOf({ reward, metrics, unscored }: VerdictSummary): VerdictRecord['components'] {
+  const reason = unscored === undefined ? {} : { reason: unscored.reason }
+  return {
+    [component]: { kind: 'reward', value: reward, weight: 1, ...reason },
+    ...Object.fromEntries(
+      Object.entries(metrics).map(([name, value]) => [name, { kind: 'metric' as const, value, weight: 0 }]),
+    ),
+  }
+}
+
+function verdictOf(conversation: Conversation, survey: Survey, format: ConversationFormat): VerdictSummary {
+  const reward = conversation.reward ?? null
+  const metrics = conversation.metrics ?? {}
+  const rewards = { [component]: reward }
+  if (reward === null && conversation.success === undefined) {
+    const unscored = { component, reason: 'no_reward_in_file' }
+    return { reward, success: null, rewards, metrics, unscored }
+  }
+  const success = conversation.success ?? format.isSuccess?.(reward ?? 0) ?? reward === 1
+  // A file that says only whether it went well has said a reward of 1 or 0.
+  const value = reward ?? Number(success)
+  return {
+    reward: value,
+    success: survey.success ? success : null,
+    rewards: { [component]: value },
+    metrics,
+  }
+}
+
+/** Messages one after the other. What the assistant said before anybody asked was not sampled but put there. */
+function trajectoryOf(
+  attempt: string,
+  order: OrderRecord,
+  { messages, policy: model, sampling, tools }: Conversation,
+  policy: string,
+): TrajectoryRecord {
+  const asked = messages.findIndex(({ role }) => role === 'user')
+  const nodes = messages.map((message, at): MessageNode => {
+    return { parent: at - 1, seat: 'agent', message, sampled: message.role === 'assistant' && at > asked }
+  })
+  const calls = nodes.flatMap(({ message, sampled, parent }, output): TrajectoryRecord['calls'] => {
+    if (!sampled || message.role !== 'assistant') return []
+    return [
+      {
+        seat: 'agent',
+        prompt: parent,
+        output,
+        model: model ?? policy,
+        ...(sampling === undefined ? {} : { sampling }),
+        finish:
+          message.refusal !== undefined ? 'refusal' : message.toolCalls === undefined ? 'stop' : 'tool_calls',
+        costUsd: null,
+        atMs: 0,
+        latencyMs: 0,
+        waitMs: 0,
+      },
+    ]
+  })
+  return {
+    schema: 'quintain.trajectory',
+    v: 1,
+    attempt,
+    order: order.id,
+    task: order.task,
+    seats: {
+      agent: {
+        policy: model ?? policy,
+        harness: 'imported',
+        ...(tools === undefined ? {} : { tools: [...tools] }),
+      },
+    },
+    nodes,
+    calls,
+  }
+}
+
+function privateOf(
+  attempt: string,
+  order: OrderRecord,
+  { secret, rest, notes, place }: Conversation,
+): PrivateRecord {
+  const evidence = {
+    ...(place === '' ? {} : { place }),
+    ...(rest === undefined ? {} : { rest }),
+    ...(notes.length === 0 ? {} : { notes }),
+  }
+  return {
+    schema: 'quintain.private',
+    v: 1,
+    attempt,
+    order: order.id,
+    task: order.task,
+    ...(secret === undefined ? {} : { secret }),
+    ...(Object.keys(evidence).length === 0 ? {} : { evidence }),
+  }
+}
+
+function warningsOf({ missing, policies, faults, unscored, successOfSome, notes }: Survey): string[] {
+  const warnings: string[] = []
+  if (missing.length > 0) {
+    const shown = missing.slice(0, 5).map(({ task, trial }) => `trial ${trial} of task ${task}`)
+    const more = missing.length > shown.length ? ` and ${missing.length - shown.length} more` : ''
+    warnings.push(
+      `The file lacks ${shown.join(', ')}${more}: they are orders that ended in a fault, so that they are not left out of the count.`,
+    )
+  }
+  if (faults > 0) {
+    warnings.push(
+      `${faults === 1 ? 'A conversation is an exception' : `${faults} conversations are exceptions`} of the original run, which called it reward 0. Here it is a fault and nobody's score.`,
+    )
+  }
+  if (unscored > 0)
+    warnings.push(`${unscored} of the conversations have no reward: they are unscored, not 0.`)
+  if (successOfSome) {
+    warnings.push('Only some conversations say whether they succeeded, so the run says nothing of success.')
+  }
+  if (policies.length > 1) {
+    warnings.push(
+      `The file has conversations of ${policies.length} models (${policies.join(', ')}); the figures are of all of them together.`,
+    )
+  }
+  if (notes > 0) {
+    warnings.push(
+      `${notes} oddities in messages were kept as near as can be (\`quintain show --private\` has them, per conversation).`,
+    )
+  }
+  return warnings
+}

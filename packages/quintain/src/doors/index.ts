@@ -1,0 +1,3 @@
+export * from './conversation.ts'
+export * from './import-run.ts'
+export * from './read-conversations.ts'
