@@ -1,4 +1,5 @@
 import { RunningMean } from './mean.ts'
+import { isLevel, type Scope } from './scope.ts'
 import { studentTQuantile } from './student-t.ts'
 
 export interface ClusteredMean {
@@ -13,7 +14,8 @@ export interface ClusteredMean {
   naiveStderr: number | null
   /** t interval with clusters - 1 degrees of freedom. */
   interval: [number, number] | null
-  reason?: 'no_scores' | 'single_cluster'
+  scope: Scope
+  reason?: 'no_scores' | 'single_cluster' | 'level_out_of_range'
 }
 
 export interface ClusteredMeanOptions {
@@ -57,7 +59,7 @@ export function clusteredMean(
   }
   const { mean: centre, n } = running
   const count = sizes.length
-  const missing = { stderr: null, interval: null } as const
+  const missing = { stderr: null, interval: null, scope: 'new tasks' } as const
   if (centre === null) {
     return { mean: null, n, clusters: 0, naiveStderr: null, ...missing, reason: 'no_scores' }
   }
@@ -69,6 +71,8 @@ export function clusteredMean(
   for (let i = 0; i < count; i++) squares += (sums[i]! - sizes[i]! * centre) ** 2
   const factor = correction === 'none' ? 1 : count / (count - 1)
   const stderr = Math.sqrt(squares * factor) / n
+  const found = { ...missing, mean: centre, n, clusters: count, stderr, naiveStderr }
+  if (!isLevel(level)) return { ...found, reason: 'level_out_of_range' }
   const half = studentTQuantile((1 + level) / 2, count - 1) * stderr
-  return { mean: centre, n, clusters: count, stderr, naiveStderr, interval: [centre - half, centre + half] }
+  return { ...found, interval: [centre - half, centre + half] }
 }

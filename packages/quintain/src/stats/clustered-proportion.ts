@@ -1,4 +1,5 @@
 import { clusteredMean } from './clustered-mean.ts'
+import { isLevel, type Scope } from './scope.ts'
 import { studentTQuantile } from './student-t.ts'
 import { wilsonInterval } from './wilson.ts'
 
@@ -9,7 +10,8 @@ export interface ClusteredProportion {
   stderr: number | null
   interval: [number, number] | null
   method: 'wilson' | 'wilson_effective_n' | 'wilson_over_clusters' | 'none'
-  reason?: 'no_scores' | 'single_cluster'
+  scope: Scope
+  reason?: 'no_scores' | 'single_cluster' | 'level_out_of_range'
 }
 
 /**
@@ -24,7 +26,7 @@ export function clusteredProportion(
   clusters: Iterable<readonly number[]>,
   level = 0.95,
 ): ClusteredProportion {
-  const { mean, n, clusters: count, stderr, reason } = clusteredMean(clusters, { level })
+  const { mean, n, clusters: count, stderr, scope, reason } = clusteredMean(clusters, { level })
   if (mean === null || stderr === null) {
     return {
       mean,
@@ -33,10 +35,12 @@ export function clusteredProportion(
       stderr,
       interval: null,
       method: 'none',
+      scope,
       reason: reason ?? 'single_cluster',
     }
   }
-  const found = { mean, n, clusters: count, stderr }
+  const found = { mean, n, clusters: count, stderr, scope }
+  if (!isLevel(level)) return { ...found, interval: null, method: 'none', reason: 'level_out_of_range' }
   if (n === count) return { ...found, interval: wilsonInterval(mean * n, n, level), method: 'wilson' }
   if (stderr < 1e-12) {
     return { ...found, interval: wilsonInterval(mean * count, count, level), method: 'wilson_over_clusters' }

@@ -1,5 +1,6 @@
 import { RunningMean } from './mean.ts'
 import { normalQuantile } from './normal.ts'
+import { isLevel, type Scope } from './scope.ts'
 import { studentTQuantile } from './student-t.ts'
 
 export interface RepeatMean {
@@ -7,7 +8,8 @@ export interface RepeatMean {
   n: number
   stderr: number | null
   interval: [number, number] | null
-  reason?: 'no_scores' | 'single_repeats' | 'no_spread'
+  scope: Scope
+  reason?: 'no_scores' | 'single_repeats' | 'no_spread' | 'level_out_of_range'
 }
 
 /**
@@ -40,12 +42,14 @@ export function repeatMean(tasks: Iterable<readonly number[]>, level = 0.95): Re
     freedom += size - 1
   }
   const { mean: centre, n } = running
-  if (centre === null) return { mean: null, n, stderr: null, interval: null, reason: 'no_scores' }
-  if (single) return { mean: centre, n, stderr: null, interval: null, reason: 'single_repeats' }
+  const found = { mean: centre, n, stderr: null, interval: null, scope: 'these tasks again' } as const
+  if (centre === null) return { ...found, reason: 'no_scores' }
+  if (single) return { ...found, reason: 'single_repeats' }
   const stderr = Math.sqrt(variance) / n
-  if (stderr === 0) return { mean: centre, n, stderr, interval: null, reason: 'no_spread' }
+  if (stderr === 0) return { ...found, stderr, reason: 'no_spread' }
+  if (!isLevel(level)) return { ...found, stderr, reason: 'level_out_of_range' }
   const p = (1 + level) / 2
   // Tasks without spread carry no information on it, but the pooled count is the usual choice; it matters below 30 only.
   const half = (freedom < 200 ? studentTQuantile(p, freedom) : normalQuantile(p)) * stderr
-  return { mean: centre, n, stderr, interval: [centre - half, centre + half] }
+  return { ...found, stderr, interval: [centre - half, centre + half] }
 }

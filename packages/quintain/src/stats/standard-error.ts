@@ -1,4 +1,5 @@
 import { mean } from './mean.ts'
+import { isLevel, type Scope } from './scope.ts'
 import { studentTQuantile } from './student-t.ts'
 
 export interface StandardError {
@@ -8,17 +9,21 @@ export interface StandardError {
   stderr: number | null
   /** t interval with n - 1 degrees of freedom; null where `stderr` is. */
   interval: [number, number] | null
-  reason?: 'no_scores' | 'single_score'
+  scope: Scope
+  reason?: 'no_scores' | 'single_score' | 'level_out_of_range'
 }
 
 /** Standard error of the mean of independent scores. Repeats of a task are not independent: see `clusteredMean`. */
 export function standardError(scores: readonly number[], level = 0.95): StandardError {
   const { mean: centre, n } = mean(scores)
-  if (centre === null) return { mean: null, n, stderr: null, interval: null, reason: 'no_scores' }
-  if (n === 1) return { mean: centre, n, stderr: null, interval: null, reason: 'single_score' }
+  const missing = { stderr: null, interval: null, scope: 'new tasks' } as const
+  if (centre === null) return { mean: null, n, ...missing, reason: 'no_scores' }
+  if (n === 1) return { mean: centre, n, ...missing, reason: 'single_score' }
   let squares = 0
   for (const score of scores) if (Number.isFinite(score)) squares += (score - centre) ** 2
   const stderr = Math.sqrt(squares / (n - 1) / n)
+  const found = { ...missing, mean: centre, n, stderr }
+  if (!isLevel(level)) return { ...found, reason: 'level_out_of_range' }
   const half = studentTQuantile((1 + level) / 2, n - 1) * stderr
-  return { mean: centre, n, stderr, interval: [centre - half, centre + half] }
+  return { ...found, interval: [centre - half, centre + half] }
 }

@@ -1,0 +1,109 @@
+import { seededStream } from './seeded-stream.ts'
+import { exactFlipLimit, signFlipTest } from './sign-flip-test.ts'
+
+export interface SignFlips {
+  /** Two-sided, in (0, 1]. */
+  p: number
+  /** `exact`: over all sign patterns. `sampled`: of `draws` random patterns, (1 + as extreme) / (1 + draws). */
+  method: 'exact' | 'sampled'
+  /** Values other than zero: what can be flipped. */
+  flipped: number
+  draws?: number
+}
+
+export interface SignFlipOptions {
+  seed?: number
+  /** Random patterns where they cannot all be counted: 10,000 when absent, so that p is at least 0.0001. */
+  draws?: number
+}
+
+/** Cells of work that the exact count may take, about a tenth of a second. */
+const exactWork = 3e7
+/** 840 is the least common multiple of 1 to 8, so every difference of means of up to eight repeats has it as denominator. */
+const largestDenominator = 840
+
+/**
+ * Two-sided sign-flip permutation test that the values are symmetric round zero: paired differences of tasks, or sums
+ * of them by cluster. Exact up to 20 values other than zero, and for any number of values that are multiples of a
+ * common fraction (means of repeats of pass or fail are); sampled with a seed otherwise. Not finite values are left out.
+ */
+export function signFlips(
+  values: Iterable<number>,
+  { seed = 1, draws = 10_000 }: SignFlipOptions = {},
+): SignFlips {
+  const sizes: number[] = []
+  for (const value of values) if (value !== 0 && Number.isFinite(value)) sizes.push(value)
+  const flipped = sizes.length
+  if (flipped === 0) return { p: 1, method: 'exact', flipped }
+  const exact = flipped <= exactFlipLimit ? signFlipTest(sizes) : countedFlips(sizes)
+  if (exact !== null) return { p: exact, method: 'exact', flipped }
+  const rounds = Math.min(1e7, Math.max(99, Math.floor(draws)))
+  return { p: sampledFlips(sizes, rounds, seed), method: 'sampled', flipped, draws: rounds }
+}
+
+/** The values as whole multiples of the largest fraction 1/q that fits all of them; null where none does. */
+function wholeMultiples(values: readonly number[]): number[] | null {
+  for (let q = 1; q <= largestDenominator; q++) {
+    if (
+      values.every(
+        (value) => Math.abs(value * q - Math.round(value * q)) <= 1e-9 * Math.max(1, Math.abs(value)),
+      )
+    )
+      return values.map((value) => Math.abs(Math.round(value * q)))
+  }
+  return null
+}
+
+/** Counts the sign patterns by their sums, one value after the other; null where there are too many sums. */
+function countedFlips(values: readonly number[]): number | null {
+  const steps = wholeMultiples(values)
+  if (steps === null) return null
+  const total = steps.reduce((sum, step) => sum + step, 0)
+  if (total * steps.length > exactWork) return null
+  const observed = Math.abs(values.reduce((sum, value, i) => sum + Math.sign(value) * steps[i]!, 0))
+  if (observed === 0) return 1
+  // share[s]: the share of patterns in which the values with a plus sum to s.
+  const share = new Float64Array(total + 1)
+  share[0] = 1
+  let reach = 0
+  for (const step of steps) {
+    reach += step
+    for (let s = reach; s >= step; s--) share[s] = 0.5 * (share[s]! + share[s - step]!)
+    for (let s = step - 1; s >= 0; s--) share[s] = 0.5 * share[s]!
+  }
+  // As far below as was seen above, and as often by symmetry.
+  let tail = 0
+  for (let s = 0; 2 * s <= total - observed; s++) tail += share[s]!
+  return Math.max(Number.MIN_VALUE, Math.min(1, 2 * tail))
+}
+
+/** The share of random sign patterns that are as extreme, what was seen counted among them: such a p is valid and never zero. */
+function sampledFlips(values: readonly number[], draws: number, seed: number): number {
+  const observed = Math.abs(values.reduce((sum, value) => sum + value, 0))
+  const slack = 1e-12 * values.reduce((sum, value) => sum + Math.abs(value), 0)
+  // Sums of eight values under each of their 256 sign patterns: one look-up flips eight.
+  const blocks = Math.ceil(values.length / 8)
+  const sums = new Float64Array(blocks * 256)
+  for (let block = 0; block < blocks; block++) {
+    for (let pattern = 0; pattern < 256; pattern++) {
+      let sum = 0
+      for (let i = 0; i < 8; i++) {
+        const value = values[block * 8 + i] ?? 0
+        sum += (pattern >> i) & 1 ? value : -value
+      }
+      sums[block * 256 + pattern] = sum
+    }
+  }
+  const { bits } = seededStream(seed)
+  let extreme = 0
+  for (let draw = 0; draw < draws; draw++) {
+    let sum = 0
+    let word = 0
+    for (let block = 0; block < blocks; block++) {
+      word = (block & 3) === 0 ? bits() : word >>> 8
+      sum += sums[block * 256 + (word & 255)]!
+    }
+    if (Math.abs(sum) >= observed - slack) extreme++
+  }
+  return (extreme + 1) / (draws + 1)
+}
