@@ -28,6 +28,13 @@ export async function resumeCommand(
   }
   const dir = findRun(run, io.cwd)
   const manifest = await readManifest(dir)
+  if (manifest.environment.reference === 'imported') {
+    throw new QuintainError(
+      'usage',
+      `${run} was imported from a file; there is no environment here in which to go on with it. To make one of the same file: npx quintain init --from FILE.`,
+      { facts: { run } },
+    )
+  }
   const opener = new PlayerOpener(options, io)
   try {
     const players: Record<string, Player> = {}

@@ -159,6 +159,7 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     .description('print what a run says')
     .option('--json', 'as JSON')
     .option('--markdown', 'as Markdown')
+    .option('--tasks', 'with a line for each task, the worst first')
     .option(
       '--min-coverage <share>',
       'share of orders that must be scored for a headline (default: 1)',

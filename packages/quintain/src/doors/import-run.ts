@@ -258,10 +258,13 @@ function attemptOf(
   const start = conversation.start ?? conversation.end ?? now
   const end = conversation.end ?? start
   const { agent = null, simulator } = conversation.costUsd ?? {}
-  const toolCalls = trajectory.nodes.reduce(
-    (sum, { message }) => sum + (message.role === 'assistant' ? (message.toolCalls?.length ?? 0) : 0),
-    0,
-  )
+  let toolCalls = 0
+  const toolErrors: Record<string, number> = {}
+  for (const { message } of trajectory.nodes) {
+    if (message.role === 'assistant') toolCalls += message.toolCalls?.length ?? 0
+    else if (message.role === 'tool' && message.error !== undefined)
+      toolErrors[message.error] = (toolErrors[message.error] ?? 0) + 1
+  }
   const wallMs = Math.max(0, Date.parse(end) - Date.parse(start))
   const whole: VerdictRecord | undefined = verdict && {
     schema: 'quintain.verdict',
@@ -294,7 +297,12 @@ function attemptOf(
       verdict: verdict ?? null,
       usage: { agent: conversation.usage ?? noUsage },
       costUsd: { agent, ...(simulator === undefined ? {} : { simulator }) },
-      counts: { turns: trajectory.calls.length, toolCalls, modelRetries: 0 },
+      counts: {
+        turns: trajectory.calls.length,
+        toolCalls,
+        ...(Object.keys(toolErrors).length === 0 ? {} : { toolErrors }),
+        modelRetries: 0,
+      },
       timing: { wallMs, agentMs: 0, modelMs: 0, waitMs: 0, gradeMs: 0 },
     },
     trajectory: linePart(trajectory),

@@ -1,4 +1,4 @@
-import type { Outcome } from '../core/index.ts'
+import type { Message, Outcome, ToolMessage } from '../core/index.ts'
 import { isObject, readChatMessages } from './chat-messages.ts'
 import type { Conversation, ConversationFormat } from './conversation.ts'
 
@@ -39,6 +39,7 @@ export const tauBenchFormat: ConversationFormat = {
       return `its reward is ${reward}; rewards of tau-bench lie between 0 and 1`
     const read = readChatMessages(traj)
     if (typeof read === 'string') return `traj: ${read}`
+    for (const message of read.messages) if (isToolError(message)) message.error = 'original_error'
     const facts = isObject(info) ? info : {}
     const { task: secret, reward_info: rewardInfo, user_cost: userCost, ...others } = facts
     const conversation: Omit<Conversation, 'place'> = {
@@ -68,6 +69,13 @@ export const tauBenchFormat: ConversationFormat = {
     }
     return conversation
   },
+}
+
+/** The original gives a tool's failure to the agent as a text that begins so. */
+function isToolError(message: Message): message is ToolMessage {
+  return (
+    message.role === 'tool' && typeof message.content === 'string' && message.content.startsWith('Error:')
+  )
 }
 
 /** True for a number of an attempt. */

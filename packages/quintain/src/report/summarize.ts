@@ -16,6 +16,7 @@ import {
 } from '../core/index.ts'
 import { quantile, RunningMean } from '../stats/index.ts'
 import { type Estimate, estimate, estimateRate, type RateEstimate, type TaskScores } from './estimate.ts'
+import { type Tries, triesOf } from './tries.ts'
 import { healthWarnings, type RunWarning } from './warnings.ts'
 
 /** Of one kind of time, over the attempts that count: milliseconds. */
@@ -85,6 +86,8 @@ export interface RunSummary {
   success: RateEstimate
   /** The same for these very tasks run again; intervals exist from two repeats on, where some of them differ. */
   again: { reward: Estimate; success: RateEstimate }
+  /** pass@k, pass^k and how reliable tasks are; null without a success rate, or where a task has fewer than two scored attempts. */
+  tries: Tries | null
   rewards: Record<string, ComponentMean & { kind: 'reward' | 'group'; weight: number }>
   metrics: Record<string, ComponentMean>
   /** How the agent ended, over the orders that did not end in a fault: outcomes, faults and pending orders add up to the orders. */
@@ -405,6 +408,7 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       ? found
       : { ...found, value: null, interval: [0, 1], bounds: null, reason: 'not_declared' }
   }
+  const success = rate({ minCoverage })
   const rows = Uint32Array.from(finished)
   const times = (name: ColumnName) => percentiles(totals.columns.of(name, rows))
   const turns = times('turns')
@@ -439,7 +443,8 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
     coverage: orders === 0 ? null : status.scored / orders,
     minCoverage,
     reward,
-    success: rate({ minCoverage }),
+    success,
+    tries: success.value === null ? null : triesOf(byTask(successScores)),
     again: { reward: estimate('mean', byTask(rewardScores), again), success: rate(again) },
     rewards: Object.fromEntries(
       rewardMeans.map(([name, running]) => [

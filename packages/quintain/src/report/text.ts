@@ -5,6 +5,7 @@ import { countText, dollarText, durationText, plural, scoreText, shareText } fro
 import { printableLine } from './printable.ts'
 import { plainStyle, type Style } from './style.ts'
 import type { FaultCount, Ledger, Percentiles, RunSummary } from './summarize.ts'
+import { triesNote, triesText } from './tries.ts'
 
 /** A line of a report: what it is about, what it says, and the small print. Text is already safe to print. */
 export interface ReportRow {
@@ -86,6 +87,18 @@ export function reportRows(summary: RunSummary): ReportRow[] {
   if (run.environment.success) {
     add('success', estimateValue(success), { note: estimateNote(success), mood: 'headline' })
     addAgain(again.success)
+    const { tries } = summary
+    if (tries !== null) {
+      add('pass@k', triesText(tries.passAtK), { note: triesNote(tries, 'any') })
+      add('pass^k', triesText(tries.passHatK), { note: triesNote(tries, 'all') })
+      add(
+        '',
+        `${countText(tries.always)} always, ${countText(tries.sometimes)} sometimes, ${countText(tries.never)} never`,
+        {
+          note: `how often ${plural(tries.tasks, 'task')} succeeded; report --tasks lists them`,
+        },
+      )
+    }
   }
   add('mean reward', estimateValue(reward), { note: estimateNote(reward), mood: 'headline' })
   addAgain(again.reward)
@@ -125,7 +138,9 @@ export function reportRows(summary: RunSummary): ReportRow[] {
     })
   }
   const { time, turns } = summary
-  if (time.rollout.p50 !== null) {
+  // Whoever imported a run from a file that tells no time has none, and zero would be a claim.
+  const timed = (time.rollout.max ?? 0) > 0
+  if (timed) {
     add('time', `rollout ${timesText(time.rollout)}`, { note: `ran for ${durationText(summary.activeMs)}` })
     if ((time.model.max ?? 0) >= 0.05) add('', `model ${timesText(time.model)}`)
     if ((time.wait.max ?? 0) >= 0.05) {
@@ -134,6 +149,8 @@ export function reportRows(summary: RunSummary): ReportRow[] {
       })
     }
     add('', `grading ${timesText(time.grading)}`)
+  }
+  if (turns.p50 !== null) {
     add(
       'turns',
       `mean ${scoreText(turns.mean, 1)}, p95 ${scoreText(turns.p95, 0)}, max ${scoreText(turns.max, 0)}`,
