@@ -35,6 +35,8 @@ const byCode: Record<ErrorCode, ExitCode> = {
   import_invalid: exitCodes.usage,
   not_json: exitCodes.usage,
   usage: exitCodes.usage,
+  output_exists: exitCodes.usage,
+  output_io: exitCodes.usage,
   spend_cap: exitCodes.incomplete,
   definition_invalid: exitCodes.environment,
   task_invalid: exitCodes.environment,

@@ -160,6 +160,13 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     .option('--json', 'as JSON')
     .option('--markdown', 'as Markdown')
     .option('--tasks', 'with a line for each task, the worst first')
+    .option('--html <file>', 'as one page for a browser, with pictures and trajectories')
+    .option(
+      '--html-max-mb <mb>',
+      'most megabytes of the page; what did not succeed goes in first (default: 30)',
+      numberBetween(0),
+    )
+    .option('--force', 'with --html: overwrite a file that is no report')
     .option(
       '--min-coverage <share>',
       'share of orders that must be scored for a headline (default: 1)',

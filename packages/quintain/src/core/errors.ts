@@ -25,6 +25,8 @@ export type ErrorCode =
   | 'import_invalid'
   | 'disk_full'
   | 'journal_io'
+  | 'output_exists'
+  | 'output_io'
   | 'worker_start_failed'
   | 'provider_unconfigured'
   | 'spend_cap'

@@ -389,16 +389,19 @@ export async function partsIntact(dir: string, attempt: AttemptRecord): Promise<
   return true
 }
 
+/** What names the place of an attempt's parts; a reader of many keeps no more of each. */
+type AttemptParts = Pick<AttemptRecord, 'parts'>
+
 /**
  * The trajectory of an attempt. Throws `run_corrupt` when the bytes on disk are not those that were written,
  * `run_too_new` and `journal_io`; so do its sisters below.
  */
-export async function readTrajectory(dir: string, attempt: AttemptRecord): Promise<TrajectoryRecord> {
+export async function readTrajectory(dir: string, attempt: AttemptParts): Promise<TrajectoryRecord> {
   return (await readRecord(dir, 'trajectory', attempt.parts.trajectory)) as TrajectoryRecord
 }
 
 /** The verdict that was recorded with an attempt, with its components; undefined for one that was not graded. */
-export async function readVerdict(dir: string, attempt: AttemptRecord): Promise<VerdictRecord | undefined> {
+export async function readVerdict(dir: string, attempt: AttemptParts): Promise<VerdictRecord | undefined> {
   const { verdict } = attempt.parts
   return verdict && ((await readRecord(dir, 'verdict', verdict)) as VerdictRecord)
 }

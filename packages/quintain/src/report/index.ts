@@ -1,6 +1,7 @@
 export * from './compare.ts'
 export * from './estimate.ts'
 export * from './estimate-text.ts'
+export * from './html/index.ts'
 export * from './markdown.ts'
 export * from './number-text.ts'
 export * from './orders-table.ts'

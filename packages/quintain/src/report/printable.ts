@@ -2,10 +2,11 @@
  * Everything that can move a cursor, repaint a terminal, ring it, reorder text or break a line unseen: C0 and C1 controls
  * but for line feed and tab, DEL, the bidirectional marks, line separators, the byte order mark and lone surrogates.
  */
-const unprintable =
+export const unprintable =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
-function escapeOf(character: string): string {
+/** How such a character is shown: `\x1b`, `\u202e`. */
+export function escapeOf(character: string): string {
   const code = character.charCodeAt(0)
   return code < 0x100
     ? `\\x${code.toString(16).padStart(2, '0')}`

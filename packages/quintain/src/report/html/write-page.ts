@@ -1,0 +1,207 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { messageOf, QuintainError } from '../../core/index.ts'
+import { printableLine } from '../printable.ts'
+import { type RunSummary, summarize } from '../summarize.ts'
+import { distributionsOf } from './distributions.ts'
+import { embedOrder } from './embed-order.ts'
+import { linkScript } from './link-script.ts'
+import { html, raw } from './markup.ts'
+import { dataElement, packText } from './pack-data.ts'
+import { embeddedText, pageBody } from './page.ts'
+import { dataIds } from './page-data.ts'
+import { pageStyle } from './page-style.ts'
+import { indexOf, readRows } from './read-rows.ts'
+import { writeChunks } from './write-chunks.ts'
+
+export interface HtmlReportOptions {
+  /** The run as people type it; what the page names it by. Default: `dir`. */
+  run?: string
+  /** Share of orders that must be scored for a headline, 1 when absent. */
+  minCoverage?: number
+  /** Most megabytes (10^6 bytes) of the file; trajectories are left out to keep it, 30 when absent. */
+  maxMb?: number
+  /** Overwrite a file that is no report of ours. */
+  force?: boolean
+}
+
+export interface HtmlReport {
+  file: string
+  bytes: number
+  /** Trajectories in the page, of those that the run has. */
+  embedded: number
+  recorded: number
+  /** What the page says of that. */
+  said: string
+  summary: RunSummary
+}
+
+/** The beginning of every page of ours: a file that begins so may be overwritten. */
+const mark = '<!doctype html>\n<!-- quintain report 1 -->\n'
+
+const entry = new URL(`./client/main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%230b6e63'/%3E%3Ccircle cx='8' cy='8' r='3' fill='white'/%3E%3C/svg%3E"
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}
+
+/**
+ * What the page may do: run this one script, use this one style sheet, and nothing that reaches out. Text that a model wrote
+ * would not run even if it came into the page as HTML, and the script cannot make HTML of text (trusted types).
+ */
+function policyOf(script: string, style: string): string {
+  return [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}
+
+function headOf(summary: RunSummary, script: string): string {
+  const { environment } = summary.run
+  return html`${raw(mark)}<html lang="en">
+<head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${raw(policyOf(script, pageStyle))}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${printableLine(`${environment.name} ${environment.version}`, 120)} · Quintain report</title>
+<link rel="icon" href="${raw(icon)}">
+<style>${raw(pageStyle)}</style></head>
+<body>
+`.text
+}
+
+/** A failed write as one of ours. Nothing was left behind, and the run itself was only read. */
+function outputError(error: unknown, file: string): unknown {
+  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException
+  if (QuintainError.isInstance(error) || typeof syscall !== 'string') return error
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new QuintainError(
+      'disk_full',
+      `The disk is full, so ${file} was not written. Make room, or hold fewer trajectories: --html-max-mb.`,
+      { cause: error, facts: { file } },
+    )
+  }
+  return new QuintainError(
+    'output_io',
+    `${file} cannot be written: ${messageOf(error)}. Name a file in a folder that exists and that you may write to.`,
+    { cause: error, facts: { file, code } },
+  )
+}
+
+/** Throws `output_exists` when there is something at `file` that no report of ours made. */
+async function checkTarget(file: string, force: boolean): Promise<void> {
+  let handle: FileHandle
+  try {
+    handle = await open(file, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  try {
+    if (!(await handle.stat()).isFile()) {
+      throw new QuintainError('output_io', `${file} is no file. Name the HTML file to write.`, {
+        facts: { file },
+      })
+    }
+    if (force) return
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(mark.length), 0, mark.length, 0)
+    if (bytesRead > 0 && buffer.toString('utf8', 0, bytesRead) !== mark) {
+      throw new QuintainError(
+        'output_exists',
+        `${file} exists and is no report that Quintain wrote. Name another file, or overwrite it with --force.`,
+        { facts: { file } },
+      )
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Writes what a run says as one HTML file that loads nothing: the report of `summarize`, pictures, every order, and as many
+ * trajectories as fit into `maxMb` (what did not succeed first). The same run gives the same bytes. Reads publishable
+ * records only, and holds one chunk of trajectories at a time.
+ *
+ * The file appears whole or not at all. Throws `output_exists`, `output_io` and `disk_full` for the file, and what
+ * `foldRun` throws for the run.
+ *
+ * @example await writeHtmlReport('runs/x', 'x.html', { maxMb: 10 })
+ */
+export async function writeHtmlReport(
+  dir: string,
+  file: string,
+  { run = dir, minCoverage = 1, maxMb = 30, force = false }: HtmlReportOptions = {},
+): Promise<HtmlReport> {
+  const target = resolve(file)
+  const stem = join(dirname(target), `.${basename(target)}.${randomUUID().slice(0, 8)}`)
+  const temporary = [`${stem}.chunks`, `${stem}.page`] as const
+  try {
+    await checkTarget(target, force)
+    const found = await summarize(dir, { minCoverage })
+    const summary = { ...found, run: { ...found.run, dir: run } }
+    const fold = await readRows(dir)
+    const values = distributionsOf(fold)
+    const index = dataElement(dataIds.index, await packText(JSON.stringify(indexOf(fold, run))))
+    const script = linkScript(entry)
+    const recorded = fold.states.filter(({ chosen }) => chosen !== undefined)
+    const before = (embedded: number): { said: string; text: string } => {
+      const said = embeddedText(embedded, recorded.length, fold.states.length)
+      const body = pageBody(summary, values, said).text
+      return { said, text: `${headOf(summary, script)}${body}${index}<script>${script}</script>\n` }
+    }
+    const tail = '</body></html>\n'
+
+    // Which chunk a trajectory is in takes a few bytes a row, once it is packed.
+    const overhead = Buffer.byteLength(before(0).text) + 3 * fold.states.length + 1_000
+    const maxBytes = maxMb * 1e6 - overhead
+    const parts = recorded.reduce(
+      (sum, { chosen }) => sum + chosen!.parts.trajectory[1] + (chosen!.parts.verdict?.[1] ?? 0),
+      0,
+    )
+    // Where all fit however badly they pack, repeats of a task stay together, and pack well.
+    const all = parts * 1.4 <= maxBytes
+    const order = all ? [...fold.states.keys()] : embedOrder(fold.states)
+
+    const chunks = await open(temporary[0], 'wx')
+    let written: Awaited<ReturnType<typeof writeChunks>>
+    try {
+      written = await writeChunks({ dir, states: fold.states, order, file: chunks, maxBytes })
+    } finally {
+      await chunks.close()
+    }
+    const places = dataElement(dataIds.places, await packText(JSON.stringify(written.places)))
+    const { said, text } = before(written.embedded)
+    const page = await open(temporary[1], 'wx')
+    let bytes: number
+    try {
+      await page.write(text)
+      const copied = await open(temporary[0], 'r')
+      try {
+        for await (const piece of copied.createReadStream({ autoClose: false })) await page.write(piece)
+      } finally {
+        await copied.close()
+      }
+      await page.write(`${places}${tail}`)
+      bytes = (await page.stat()).size
+    } finally {
+      await page.close()
+    }
+    await rename(temporary[1], target)
+    return { file: target, bytes, embedded: written.embedded, recorded: recorded.length, said, summary }
+  } catch (error) {
+    throw outputError(error, file)
+  } finally {
+    await Promise.all(temporary.map((path) => rm(path, { force: true })))
+  }
+}
