@@ -1,14 +1,70 @@
-import { compareRuns, formatComparison } from '../report/index.ts'
+import { relative } from 'node:path'
+import { QuintainError } from '../core/index.ts'
+import {
+  type Comparison,
+  compareRuns,
+  formatComparison,
+  formatComparisonMarkdown,
+  styleFor,
+} from '../report/index.ts'
+import { type ExitCode, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
-import { findRun } from './run-path.ts'
+import { findRuns } from './run-path.ts'
 
-/** Compares two runs task by task. */
+export interface CompareCommandOptions {
+  force?: boolean
+  json?: boolean
+  markdown?: boolean
+  allPairs?: boolean
+  minCoverage?: number
+  failOnRegression?: boolean
+  alpha?: number
+  margin?: number
+  svg?: string
+}
+
+/** Compares runs task by task. With `--fail-on-regression` it is a gate. */
 export async function compareCommand(
-  a: string,
-  b: string,
-  { force, json }: { force?: boolean; json?: boolean },
+  named: readonly string[],
+  options: CompareCommandOptions,
   io: CliIo,
-): Promise<void> {
-  const comparison = await compareRuns(findRun(a, io.cwd), findRun(b, io.cwd), { force: force === true })
-  io.stdout.write(json ? `${JSON.stringify(comparison, null, 2)}\n` : formatComparison(comparison))
+): Promise<ExitCode> {
+  const { json, markdown, alpha, margin, failOnRegression = false } = options
+  if (json && markdown) throw new QuintainError('usage', 'Give --json or --markdown, not both.')
+  if (!failOnRegression && (alpha !== undefined || margin !== undefined)) {
+    throw new QuintainError(
+      'usage',
+      '--alpha and --margin say how --fail-on-regression decides; give it too.',
+    )
+  }
+  const dirs = (await Promise.all(named.map((run) => findRuns(run, io.cwd)))).flat()
+  const found = await compareRuns(dirs, {
+    force: options.force === true,
+    pairs: options.allPairs === true ? 'all' : 'first',
+    ...(options.minCoverage === undefined ? {} : { minCoverage: options.minCoverage }),
+    ...(failOnRegression
+      ? {
+          regression: {
+            ...(alpha === undefined ? {} : { alpha }),
+            ...(margin === undefined ? {} : { margin }),
+          },
+        }
+      : {}),
+  })
+  if (failOnRegression && found.pairs.some(({ same }) => same)) {
+    throw new QuintainError('usage', 'A run is held against itself, in which no regression can be found.')
+  }
+  const runs = found.runs.map((run) => ({ ...run, dir: relative(io.cwd, run.dir) || '.' }))
+  const comparison: Comparison = { ...found, runs }
+  if (json) io.stdout.write(`${JSON.stringify(comparison, null, 2)}\n`)
+  else if (markdown) io.stdout.write(formatComparisonMarkdown(comparison))
+  else io.stdout.write(formatComparison(comparison, { style: styleFor(io.stdout, io.env) }))
+  return exitCodeOfComparison(comparison)
+}
+
+/** Exit code of a comparison in which a regression was looked for: one that was found goes before one that cannot be told. */
+export function exitCodeOfComparison({ pairs }: Pick<Comparison, 'pairs'>): ExitCode {
+  const found = pairs.flatMap(({ regression }) => (regression === undefined ? [] : [regression.regressed]))
+  if (found.includes(true)) return exitCodes.belowThreshold
+  return found.includes(null) ? exitCodes.incomplete : exitCodes.done
 }

@@ -15,9 +15,10 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 /** The table as `--help` shows it. */
 export const exitCodeHelp = `Exit codes:
   0  done
-  1  below --threshold
+  1  a gate says no: below --threshold, or --fail-on-regression found something worse
   2  usage: an option, a name or a file that is not as it must be
   3  incomplete: cancelled, over a spending cap, or fewer orders scored than the minimum coverage
+     (a gate that cannot tell is no all-clear)
   4  the environment is at fault: it cannot be loaded, or its tasks or definition are invalid
   5  anything else, such as a full disk`
 

@@ -443,7 +443,7 @@ describe('looking at runs', () => {
   test('compare', async () => {
     const { code, out } = await quintain(['compare', 'one', 'one'])
     expect(code).toBe(0)
-    expect(out).toContain('2 equal')
+    expect(out).toContain('A and B are the same run')
   })
 
   test('colours only where they are wanted', async () => {

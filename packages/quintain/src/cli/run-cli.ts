@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { messageOf, QuintainError } from '../core/index.ts'
 import { quintainVersion } from '../core/version.ts'
 import { printableLine } from '../report/index.ts'
+import type { CompareCommandOptions } from './compare-command.ts'
 import type { EvalOptions } from './eval-command.ts'
 import { type ExitCode, exitCodeHelp, exitCodeOfError, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
@@ -220,15 +221,28 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
 
   cli
     .command('compare')
-    .argument('<a>', 'the run to compare with')
-    .argument('<b>', 'the run that is compared')
-    .description('difference of two runs, task by task')
+    .argument('<runs...>', 'two runs or more, or a folder that holds the runs of several models')
+    .description('difference between runs, task by task; the first is what the others are compared with')
+    .option('--all-pairs', 'compare all pairs, not each with the first')
     .option('--force', 'compare what is not the same measurement, and label it')
+    .option(
+      '--min-coverage <share>',
+      'share of orders that must be scored for a headline (default: 1)',
+      share,
+    )
+    .option('--fail-on-regression', 'exit with 1 when a run is worse than the first beyond chance')
+    .option(
+      '--alpha <p>',
+      'how often --fail-on-regression may cry wolf (default: 0.05)',
+      numberBetween(0.0001, 0.5),
+    )
+    .option('--margin <loss>', 'a loss that --fail-on-regression lets pass: 0.02, or 2%', threshold)
+    .option('--markdown', 'as Markdown, for a pull request')
     .option('--json', 'as JSON')
-    .action(async (a: string, b: string, options: { force?: boolean; json?: boolean }) => {
+    .option('--svg <file>', 'write a picture of cost against success to this file')
+    .action(async (runs: string[], options: CompareCommandOptions) => {
       const { compareCommand } = await import('./compare-command.ts')
-      await compareCommand(a, b, options, io)
-      done(exitCodes.done)
+      done(await compareCommand(runs, options, io))
     })
 
   return cli

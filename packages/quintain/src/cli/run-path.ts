@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { folderName } from '../core/folder-name.ts'
+import { readPanel } from '../core/index.ts'
 
 /** Where runs go unless `--out` says otherwise. */
 export const runsFolder = 'runs'
@@ -12,18 +14,17 @@ export function findRun(text: string, cwd: string): string {
   return existsSync(under) ? under : direct
 }
 
+/** The runs that a name stands for: the run itself, or those of a panel in their order. */
+export async function findRuns(text: string, cwd: string): Promise<string[]> {
+  const dir = findRun(text, cwd)
+  const panel = await readPanel(dir)
+  return panel === undefined ? [dir] : panel.runs.map((run) => join(dir, run))
+}
+
 /** A new folder's name that sorts by time: `20261129-185210-wordle-solver`. */
 export function newRunName(environment: string, policy: string, now: Date): string {
-  const slug = (text: string) =>
-    text
-      .toLowerCase()
-      .replace(/^.*[/\\:](?=[^/\\:])/, '')
-      .replace(/\.[cm]?[jt]s$/, '')
-      .replace(/[^a-z0-9.-]+/g, '-')
-      .replace(/^[-.]+|[-.]+$/g, '')
-      .slice(0, 40)
   const stamp = now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)
-  return [stamp, slug(environment), slug(policy)].filter((part) => part !== '').join('-')
+  return [stamp, folderName(environment), folderName(policy)].filter((part) => part !== '').join('-')
 }
 
 /** `newRunName` under `runs/`, with a number where two runs begin in one second. */

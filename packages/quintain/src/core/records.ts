@@ -402,6 +402,19 @@ export const manifestRecord = z.object({
 })
 export type ManifestRecord = z.infer<typeof manifestRecord>
 
+/** `panel.json`: runs of several players over one plan, which took turns. Each is a run in a folder beside it. */
+export const panelRecord = z.object({
+  ...base('quintain.panel'),
+  id: z.string(),
+  created: z.string(),
+  quintain: z.string(),
+  /** Names of the folders, in the order of the players; the first is what the others are compared with. */
+  runs: z.array(z.string()),
+  /** US dollars at which nothing more is started, over all runs and all their sittings. */
+  maxCostUsd: z.number().optional(),
+})
+export type PanelRecord = z.infer<typeof panelRecord>
+
 /** Every published record schema by file name. */
 export const recordSchemas = {
   run: manifestRecord,
@@ -414,6 +427,7 @@ export const recordSchemas = {
   verdict: verdictRecord,
   private: privateRecord,
   annotation: annotationRecord,
+  panel: panelRecord,
 } as const
 
 /** No tokens. */

@@ -1,3 +1,11 @@
+export {
+  type PanelEnd,
+  type PanelOptions,
+  type PanelResumeOptions,
+  previewPanel,
+  resumePanel,
+  startPanel,
+} from './panel.ts'
 export type { Player, Recordings } from './policy.ts'
 export type { Progress } from './progress.ts'
 export type { HostDescription } from './protocol.ts'

@@ -2,8 +2,8 @@ import { type AssistantMessage, didYouMean, type Model, QuintainError, type Seat
 import type { AgentFunction } from '../harness/index.ts'
 import type { HostDescription, PolicySpec } from './protocol.ts'
 
-/** Who plays a seat, as a user says it: a model, an agent, `script:NAME`, or `recorded:PATH`. */
-export type Player = { model: Model } | { agent: AgentFunction } | { policy: string }
+/** Who plays a seat, as a user says it: a model, an agent (with a name for the records, else its own), `script:NAME`, or `recorded:PATH`. */
+export type Player = { model: Model } | { agent: AgentFunction; name?: string } | { policy: string }
 
 /** Replies that were recorded, found by task and repeat. */
 export interface Recordings {
@@ -12,7 +12,7 @@ export interface Recordings {
 
 /** The policy of a seat as data, from how the user named it. Throws `policy_invalid`. */
 export function policySpec(player: Player): PolicySpec {
-  if ('agent' in player) return { kind: 'agent', id: player.agent.name || 'agent' }
+  if ('agent' in player) return { kind: 'agent', id: player.name ?? (player.agent.name || 'agent') }
   if ('model' in player) return { kind: 'model', id: player.model.id }
   const [kind, ...rest] = player.policy.split(':')
   const name = rest.join(':')

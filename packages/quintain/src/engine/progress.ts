@@ -128,3 +128,36 @@ export class ProgressCounter {
     if (success === true) this.value.successes++
   }
 }
+
+function addCounts(
+  a: Readonly<Record<string, number>>,
+  b: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const sum: Record<string, number> = { ...a }
+  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + count
+  return sum
+}
+
+/** Where several runs stand that go on side by side, as if they were one. */
+export function mergedProgress(all: readonly Progress[]): Progress {
+  const merged = new ProgressCounter(0).value
+  let rewards = 0
+  for (const one of all) {
+    for (const name of ['orders', 'done', 'running', 'scored', 'unscored', 'faulted', 'waiting'] as const) {
+      merged[name] += one[name]
+    }
+    merged.retried += one.retried
+    merged.perSecond += one.perSecond
+    merged.successes += one.successes
+    merged.faults = addCounts(merged.faults, one.faults)
+    merged.outcomes = addCounts(merged.outcomes, one.outcomes)
+    merged.costUsd = addCost(merged.costUsd, one.costUsd)
+    rewards += (one.meanReward ?? 0) * one.scored
+  }
+  const left = merged.orders - merged.done
+  return {
+    ...merged,
+    meanReward: merged.scored === 0 ? null : rewards / merged.scored,
+    etaMs: merged.perSecond > 0 ? (left / merged.perSecond) * 1000 : null,
+  }
+}

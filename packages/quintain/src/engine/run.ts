@@ -20,7 +20,7 @@ import { appendPlan, extendedRequest, Places, repeatsOf, requestOf, selectForReq
 import type { ProgressCounter } from './progress.ts'
 import type { HostDescription } from './protocol.ts'
 import type { ResumeOptions, RunControl, RunOptions } from './run-options.ts'
-import { isOwnVerdictWhole, type RunStop, Standing, schedule } from './scheduler.ts'
+import { isOwnVerdictWhole, type RunStop, type ScheduleOptions, Standing, schedule } from './scheduler.ts'
 
 /** How a run ended. `stop` says why, when its plan was not finished. */
 export interface RunEnd {
@@ -44,40 +44,81 @@ export interface RunPreview {
   isolation: 'worker' | 'inline'
 }
 
+/** A run that is planned and open for writing: what is left is to work through it. */
+export interface ReadyRun {
+  dir: string
+  manifest: ManifestRecord
+  journal: Journal
+  opened: OpenedRun
+  /** What its scheduler is told. */
+  schedule: ScheduleOptions
+}
+
 /** Orders a new run and works through it. Throws `QuintainError` for everything that can be known before the first order. */
 export async function startRun(options: RunOptions): Promise<RunEnd> {
-  checkRunOptions(options)
-  if (options.maxCostUsd !== undefined) checkPrices(options)
-  const opened = await openRun(options)
+  const opened = await openNewRun(options)
   const lent = options.dir === undefined
   const dir = lent ? await mkdtemp(join(tmpdir(), 'quintain-')) : resolve(options.cwd ?? '.', options.dir!)
   try {
-    const request = requestOf(options)
-    const manifest = manifestOf(options, opened, request, dir)
-    const journal = await Journal.create(dir, manifest)
-    try {
-      await recordFiles(dir, opened)
-      await opened.log.to(join(dir, 'private', 'worker.log'))
-      const places = new Places([])
-      await appendPlan(journal, opened.tasks, request, new Map(), places)
-      const orders = places.end
-      const stop = await schedule({
-        ...controlOf(options, opened, orders),
-        journal,
-        standing: new Standing(orders),
-        orders,
-      })
-      return { dir, manifest, ...(stop === undefined ? {} : { stop }) }
-    } finally {
-      await opened.executor.close()
-      await journal.close()
-    }
+    return await workThrough(await orderRun(options, opened, dir))
   } catch (error) {
     if (lent) await removeRun(dir)
     throw error
+  }
+}
+
+/** Checks what a new run is asked to be and loads its environment; nothing is written. */
+export async function openNewRun(options: RunOptions): Promise<OpenedRun> {
+  checkRunOptions(options)
+  if (options.maxCostUsd !== undefined) checkPrices(options)
+  return openRun(options)
+}
+
+/** Makes the folder of a new run and writes its plan. What was opened is closed when that fails. */
+export async function orderRun(options: RunOptions, opened: OpenedRun, dir: string): Promise<ReadyRun> {
+  let journal: Journal | undefined
+  try {
+    const request = requestOf(options)
+    const manifest = manifestOf(options, opened, request, dir)
+    journal = await Journal.create(dir, manifest)
+    await recordFiles(dir, opened)
+    await opened.log.to(join(dir, 'private', 'worker.log'))
+    const places = new Places([])
+    await appendPlan(journal, opened.tasks, request, new Map(), places)
+    const orders = places.end
+    const standing = new Standing(orders)
+    const schedule = { ...controlOf(options, opened, orders), journal, standing, orders }
+    return { dir, manifest, journal, opened, schedule }
+  } catch (error) {
+    await closeRun({ opened, journal })
+    throw error
+  }
+}
+
+/** Works through what is open of a run, and closes it. */
+export async function workThrough(ready: ReadyRun): Promise<RunEnd> {
+  const { dir, manifest } = ready
+  try {
+    const stop = await schedule(ready.schedule)
+    return { dir, manifest, ...(stop === undefined ? {} : { stop }) }
   } finally {
-    await opened.executor.close()
-    opened.log.close()
+    await closeRun(ready)
+  }
+}
+
+/** Stops the workers of a run and writes out what is left of its records. */
+export async function closeRun({
+  opened,
+  journal,
+}: {
+  opened: OpenedRun | undefined
+  journal: Journal | undefined
+}): Promise<void> {
+  try {
+    await opened?.executor.close()
+  } finally {
+    opened?.log.close()
+    await journal?.close()
   }
 }
 
@@ -109,6 +150,11 @@ export async function previewRun(options: RunOptions): Promise<RunPreview> {
 
 /** Takes a run up where it stands: the same path as a new run, over what is still open. Throws as `startRun` and `run_mismatch`. */
 export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
+  return workThrough(await takeUpRun(options))
+}
+
+/** Opens a run for writing where it stands, and plans what is to be added to it. */
+export async function takeUpRun(options: ResumeOptions): Promise<ReadyRun> {
   checkControl(options)
   checkSelection(options)
   const dir = resolve(options.cwd ?? '.', options.dir)
@@ -168,23 +214,19 @@ export async function resumeRun(options: ResumeOptions): Promise<RunEnd> {
         }
       }
     }
-    const stop = await schedule({
-      ...controlOf(
-        { ...runOptions, ...options, ...(cap === undefined ? {} : { maxCostUsd: cap }) },
-        opened,
-        orders,
-      ),
+    const control = { ...runOptions, ...options, ...(cap === undefined ? {} : { maxCostUsd: cap }) }
+    const schedule = {
+      ...controlOf(control, opened, orders),
       journal,
       standing,
       orders,
       before,
       maxTries: options.maxTries ?? manifest.maxTries,
-    })
-    return { dir, manifest, ...(stop === undefined ? {} : { stop }) }
-  } finally {
-    await opened?.executor.close()
-    opened?.log.close()
-    await journal.close()
+    }
+    return { dir, manifest, journal, opened, schedule }
+  } catch (error) {
+    await closeRun({ opened, journal })
+    throw error
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import { clearTimeout, now as ownNow, setTimeout } from '../core/own-time.ts'
 import type { AttemptOutput } from './attempt.ts'
 import type { Executor } from './executor.ts'
+import { type Lane, spendStop } from './pace.ts'
 import { type Progress, ProgressCounter } from './progress.ts'
 import type { GroupMemberData, Job } from './protocol.ts'
 import { StepFailure } from './step.ts'
@@ -41,6 +42,8 @@ export interface ScheduleOptions {
   before?(counter: ProgressCounter): void
   /** The environment has group rewards. */
   groups: boolean
+  /** Its place among runs that take turns. */
+  lane?: Lane
 }
 
 /** Why a run ended before its plan was done. */
@@ -121,6 +124,10 @@ class Scheduler {
   constructor(options: ScheduleOptions) {
     this.options = options
     this.progress = new ProgressCounter(options.orders)
+    const { lane } = options
+    if (lane === undefined) return
+    lane.wake = () => this.wake?.()
+    lane.halt = (stop) => this.halt(stop)
   }
 
   async run(): Promise<RunStop | undefined> {
@@ -141,6 +148,7 @@ class Scheduler {
       await this.dispatch().catch((error: unknown) => {
         this.failure ??= error
       })
+      this.options.lane?.finish()
       if (this.stop !== undefined && this.running > 0) {
         grace = setTimeout(() => executor.cancel(), this.options.graceMs)
       }
@@ -154,6 +162,7 @@ class Scheduler {
       return this.stop
     } finally {
       clearTimeout(grace)
+      this.options.lane?.finish()
       signal?.removeEventListener('abort', soft)
       hardSignal?.removeEventListener('abort', hard)
     }
@@ -161,34 +170,42 @@ class Scheduler {
 
   /** Reads the plan from its file and keeps `concurrency` orders running; retries that are due go first. */
   private async dispatch(): Promise<void> {
-    const { standing, journal } = this.options
+    const { standing, journal, lane } = this.options
     for await (const order of plannedOrders(journal.dir, standing)) {
-      await this.room()
+      await this.room(order.seq)
       if (this.stop !== undefined || this.failure !== undefined) return
+      lane?.passed(order.seq)
       this.start({ order, try: standing.tries(order.seq) + 1, ...this.repliesFor(order) })
     }
+    // Others need not wait for the retries of this run.
+    lane?.finish()
     while (this.running > 0 || this.retries.length > 0) {
       if (this.stop !== undefined || this.failure !== undefined) return
       if (!this.startDue()) await this.change()
     }
   }
 
-  /** Resolves when another order may start. */
-  private async room(): Promise<void> {
-    await this.options.journal.ready()
+  /** Resolves when the order in that place may start. */
+  private async room(seq: number): Promise<void> {
+    const { journal, concurrency, lane } = this.options
+    await journal.ready()
     while (this.stop === undefined && this.failure === undefined) {
-      const { concurrency } = this.options
-      if (this.running < concurrency && this.startDue()) continue
+      if (this.startDue()) continue
       // Where everything fails, retries would otherwise gather as fast as orders can be read.
-      const full = this.running >= concurrency || this.retries.length >= concurrency + mostWaitingRetries
-      if (!full) return
+      const full = !this.isFree() || this.retries.length >= concurrency + mostWaitingRetries
+      if ((lane?.isTurn(seq) ?? true) && !full) return
       await this.change()
     }
   }
 
+  private isFree(): boolean {
+    const { concurrency, lane } = this.options
+    return this.running < concurrency && (lane?.free() ?? true)
+  }
+
   /** Starts a retry whose time has come; false when there is none, or no room. */
   private startDue(): boolean {
-    if (this.running >= this.options.concurrency) return false
+    if (!this.isFree()) return false
     const now = ownNow()
     const at = this.retries.findIndex((retry) => retry.at <= now)
     if (at < 0) return false
@@ -202,7 +219,7 @@ class Scheduler {
     return new Promise((resolve) => {
       const next = this.retries.reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY)
       const timer =
-        this.running < this.options.concurrency && Number.isFinite(next)
+        this.isFree() && Number.isFinite(next)
           ? setTimeout(() => this.wake?.(), Math.max(1, next - ownNow()))
           : undefined
       this.wake = () => {
@@ -225,6 +242,7 @@ class Scheduler {
 
   private start(job: Job): void {
     this.running++
+    this.options.lane?.started()
     this.options.executor
       .run(job)
       .then((output) => this.finished(job, output))
@@ -233,6 +251,7 @@ class Scheduler {
       })
       .finally(() => {
         this.running--
+        this.options.lane?.ended()
         this.wake?.()
       })
     this.report(false)
@@ -286,16 +305,12 @@ class Scheduler {
   }
 
   private watchSpend(): void {
-    const { maxCostUsd } = this.options
-    if (maxCostUsd === undefined) return
+    const { maxCostUsd, lane } = this.options
     const { knownUsd, unpriced } = this.progress
-    if (!unpriced && knownUsd < maxCostUsd) return
-    this.halt({
-      code: 'spend_cap',
-      message: unpriced
-        ? 'the price of a call is not known, so that the cost cap cannot be kept; give the model a price'
-        : `the cost cap of $${maxCostUsd} is reached ($${knownUsd.toFixed(4)} spent)`,
-    })
+    if (lane !== undefined) lane.spend(knownUsd, unpriced)
+    else if (maxCostUsd !== undefined && (unpriced || knownUsd >= maxCostUsd)) {
+      this.halt(spendStop(maxCostUsd, knownUsd, unpriced))
+    }
   }
 
   private halt(stop: RunStop): void {

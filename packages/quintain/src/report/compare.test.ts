@@ -1,63 +1,304 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compareRuns, formatComparison } from './compare.ts'
-import { type SampleRun, writeSampleRun } from './sample-run.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { compareRuns } from './compare.ts'
+import { formatComparisonMarkdown } from './compare-markdown.ts'
+import { formatComparison } from './compare-text.ts'
+import { type SampleAttempt, type SampleOrder, type SampleRun, writeSampleRun } from './sample-run.ts'
 
 let root: string
+let number = 0
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'quintain-compare-'))
 })
 afterAll(() => rm(root, { recursive: true, force: true }))
 
-const tasks = Array.from({ length: 12 }, (_, i) => `t${i}`)
-async function run(name: string, solved: number, extra: Partial<SampleRun> = {}) {
-  const dir = join(root, name)
-  await writeSampleRun(dir, {
-    policy: `script:${name}`,
-    orders: tasks.map((task, i) => ({ task, attempts: [{ reward: Number(i < solved) }] })),
-    ...extra,
-  })
-  return dir
+async function run(orders: SampleOrder[], extra: Partial<SampleRun> = {}): Promise<string> {
+  const name = `run-${number++}`
+  const { manifest, ...rest } = extra
+  const policy = `script:${name}`
+  await writeSampleRun(join(root, name), { policy, orders, ...rest, manifest: { id: name, ...manifest } })
+  return join(root, name)
 }
 
-test('pairs by task and tells the change from the first to the second', async () => {
-  const comparison = await compareRuns(await run('weak', 3), await run('strong', 10))
-  expect(comparison.success).toMatchObject({ pairs: 12, higher: 7, equal: 5, lower: 0 })
-  expect(comparison.success?.difference).toBeCloseTo(7 / 12)
-  expect(comparison.success?.p).toBeCloseTo(2 / 2 ** 7)
-  const text = formatComparison(comparison)
-  expect(text).toMatch(
-    /success \+0\.583 \[0\.\d+, 0\.\d+\] \(95 %, t, paired by task, new tasks; n = 12 tasks: 7 better, 5 equal, 0 worse; p = 0\.016, exact sign flips\)/,
-  )
-  expect(text).toContain('script:weak')
+const attempt = (reward: number | null): SampleAttempt[] => [{ reward }]
+/** Twelve tasks, tried once; the first `solved` are. */
+const solving = (solved: number): SampleOrder[] =>
+  Array.from({ length: 12 }, (_, i) => ({ task: `t${i}`, attempts: attempt(Number(i < solved)) }))
+/** Rewards of the repeats of each task. */
+const rewards = (byTask: Record<string, number[]>): SampleOrder[] =>
+  Object.entries(byTask).flatMap(([task, all]) => all.map((reward) => ({ task, attempts: attempt(reward) })))
+
+describe('two runs', () => {
+  test('are paired by task, and the change is from the first to the second', async () => {
+    const comparison = await compareRuns([await run(solving(3)), await run(solving(10))])
+    expect(comparison).toMatchObject({
+      schema: 'quintain.comparison',
+      v: 2,
+      measure: 'success',
+      correction: 'none',
+    })
+    const [pair] = comparison.pairs
+    expect(pair?.success).toMatchObject({ pairs: 12, higher: 7, equal: 5, lower: 0 })
+    expect(pair?.success?.difference).toBeCloseTo(7 / 12)
+    // Seven that differ, all one way.
+    expect(pair?.success?.p).toBeCloseTo(2 / 2 ** 7)
+    expect(pair?.success?.mcnemar).toMatchObject({ gained: 7, lost: 0 })
+    expect(pair?.flips.map(({ kind }) => kind)).toEqual(Array.from({ length: 7 }, () => 'fixed'))
+    const text = formatComparison(comparison)
+    expect(text).toMatch(
+      /success {3}\+0\.583 \[\+0\.\d+, \+0\.\d+\] \(95 %, .*paired by task, new tasks; n = 12 tasks: 7 better, 5 equal, 0 worse\)/,
+    )
+    expect(text).toMatch(
+      /p = 0\.016 \(two-sided, exact sign flips, as McNemar's exact test: 7 gained, 0 lost\)/,
+    )
+    expect(text).toContain('fixed     7 tasks (t3 0/1 → 1/1, ')
+    expect(text).toMatch(/could have seen ± 0\.\d+ /)
+  })
+
+  test('with repeats: fixed, broken and unstable are told apart, with their rates', async () => {
+    const before = await run(rewards({ up: [0, 0], down: [1, 1], shaky: [1, 0], same: [1, 1] }))
+    const after = await run(rewards({ up: [1, 1], down: [0, 0], shaky: [1, 1], same: [1, 1] }))
+    const comparison = await compareRuns([before, after])
+    expect(comparison.pairs[0]?.flips).toEqual([
+      { task: 'down', kind: 'broken', from: { sum: 2, n: 2 }, to: { sum: 0, n: 2 } },
+      { task: 'up', kind: 'fixed', from: { sum: 0, n: 2 }, to: { sum: 2, n: 2 } },
+      { task: 'shaky', kind: 'unstable', from: { sum: 1, n: 2 }, to: { sum: 2, n: 2 } },
+    ])
+    expect(comparison.pairs[0]?.success?.mcnemar).toBeNull()
+    expect(comparison.pairs[0]?.success?.again).toMatchObject({
+      scope: 'these tasks again',
+      method: 't over repeats inside tasks',
+    })
+  })
+
+  test('missing scores are bounds, tasks without any are left out, and both are told', async () => {
+    const a = await run(solving(6))
+    const holes = solving(6).map((order, i) => (i === 0 ? { ...order, attempts: [{ fault: {} }] } : order))
+    const comparison = await compareRuns([a, await run(holes)])
+    const [pair] = comparison.pairs
+    expect(pair?.reward).toMatchObject({ pairs: 11, difference: 0, p: 1 })
+    expect(pair).toMatchObject({ incompleteTasks: 1, partialTasks: 0 })
+    expect(pair?.success?.bounds).toEqual([-1 / 12, 0])
+    const text = formatComparison(comparison)
+    expect(text).toContain('1 task left out, without a score in one of the runs.')
+    expect(text).toContain('between -0.083 and 0.000 (whatever the missing scores would have been)')
+    expect(comparison.runs[1]).toMatchObject({
+      coverage: 11 / 12,
+      success: { value: null, reason: 'below_coverage' },
+    })
+  })
+
+  test('their cost is unknown where it is, and never zero', async () => {
+    const priced = solving(3).map((order) => ({
+      ...order,
+      attempts: [{ reward: 1, costUsd: { agent: 0.5 } }],
+    }))
+    const unknown = solving(3).map((order, i) => ({
+      ...order,
+      attempts: [{ reward: 1, costUsd: { agent: i === 0 ? null : 0.25 } }],
+    }))
+    const comparison = await compareRuns([await run(priced), await run(unknown)])
+    expect(comparison.runs.map(({ cost, costPerOrder }) => [cost.usd, costPerOrder])).toEqual([
+      [6, 0.5],
+      [null, null],
+    ])
+    expect(formatComparison(comparison)).toContain('unknown ($2.75 known)')
+  })
 })
 
-test('another digest, option or rubric is another measurement', async () => {
-  const a = await run('a', 3)
-  const b = await run('b', 3, { environment: { digest: 'f'.repeat(64), options: { hard: true } } })
-  await expect(compareRuns(a, b)).rejects.toMatchObject({
-    code: 'run_mismatch',
-    message: expect.stringMatching(/digest: "0{12}" and "f{12}"; .*--force/),
+describe('what is not comparable', () => {
+  test.each<[string, Partial<SampleRun>, RegExp]>([
+    ['another environment', { environment: { name: 'other' } }, /environment: sample and other/],
+    ['another digest', { environment: { digest: 'f'.repeat(64) } }, /digest: 0{12} and f{12}/],
+    ['other options', { environment: { options: { hard: true } } }, /options: \{\} and \{"hard":true\}/],
+    ['another rubric', { manifest: { rubric: 'rubric-2' } }, /rubric: rubric-1 and rubric-2/],
+    ['other limits', { manifest: { limits: { turns: 3 } } }, /limits: \{\} and \{"turns":3\}/],
+    [
+      'another player in another seat',
+      {
+        manifest: {
+          seats: {
+            agent: { policy: 'script:x', harness: 'auto' },
+            user: { policy: 'script:y', harness: 'auto' },
+          },
+        },
+      },
+      /seat user: none and /,
+    ],
+  ])('%s is refused, or labelled when it is forced', async (_name, extra, words) => {
+    const dirs = [await run(solving(3)), await run(solving(4), extra)]
+    const refused = compareRuns(dirs)
+    await expect(refused).rejects.toMatchObject({
+      code: 'run_mismatch',
+      message: expect.stringMatching(words),
+    })
+    await expect(refused).rejects.toThrow('--force')
+    const forced = await compareRuns(dirs, { force: true })
+    expect(forced.comparable).toBe(false)
+    expect(forced.plan[0]?.severity).toBe('refuse')
+    expect(formatComparison(forced)).toContain('NOT COMPARABLE: these runs do not measure the same thing')
+    expect(formatComparisonMarkdown(forced)).toMatch(/\*\*NOT COMPARABLE/)
   })
-  const forced = await compareRuns(a, b, { force: true })
-  expect(forced.differences).toHaveLength(2)
-  expect(formatComparison(forced)).toContain('NOT COMPARABLE  options: {} and {"hard":true}')
+
+  test('a task whose content is another under the same name', async () => {
+    const changed = solving(3).map((order, i) => (i === 2 ? { ...order, taskDigest: 'a'.repeat(32) } : order))
+    const dirs = [await run(solving(3)), await run(changed)]
+    await expect(compareRuns(dirs)).rejects.toThrow(/task content: .*\(t2\)/)
+    expect((await compareRuns(dirs, { force: true })).pairs[0]?.tasks.changed).toEqual(['t2'])
+  })
+
+  test('what is beside the player is labelled, the player himself is what is compared', async () => {
+    const sampled = { agent: { policy: 'model', harness: 'auto', sampling: { temperature: 1 } } }
+    const a = await run(solving(3), { manifest: { seats: { agent: { policy: 'other', harness: 'auto' } } } })
+    const comparison = await compareRuns([
+      a,
+      await run(solving(4), { manifest: { seats: sampled, seed: '7', quintain: '0.2.0' } }),
+    ])
+    expect(comparison.comparable).toBe(true)
+    expect(Object.fromEntries(comparison.plan.map(({ field, severity }) => [field, severity]))).toEqual({
+      sampling: 'label',
+      seed: 'label',
+      quintain: 'label',
+      policy: 'note',
+    })
+    expect(formatComparison(comparison)).toMatch(/sampling +\{\} +\{"temperature":1\} +differs/)
+  })
+
+  test('tasks of one run alone are listed, and a renamed one is told by its content', async () => {
+    const named = (names: string[], contents: string[]) =>
+      names.map((task, i) => ({ task, attempts: attempt(i % 2), contentDigest: contents[i]! }))
+    const a = await run(named(['kept', 'kept-2', 'old', 'gone', 'twin'], ['c0', 'c1', 'c2', 'c3', 'c4']))
+    const b = await run(
+      named(['kept', 'kept-2', 'new', 'come', 'one', 'two'], ['c0', 'c1', 'c2', 'c5', 'c4', 'c4']),
+    )
+    const comparison = await compareRuns([a, b])
+    // Two tasks share the content of `twin`: which of them it became cannot be told.
+    expect(comparison.pairs[0]?.tasks).toEqual({
+      both: 2,
+      onlyFrom: ['gone', 'twin'],
+      onlyTo: ['come', 'one', 'two'],
+      renamed: [{ from: 'old', to: 'new' }],
+      changed: [],
+    })
+    const text = formatComparison(comparison)
+    expect(text).toContain('2 tasks in A only, left out: gone, twin.')
+    expect(text).toContain('1 task left out that has the same content under another name: old is now new.')
+  })
 })
 
-test('tasks without a score on a side are left out and told', async () => {
-  const a = await run('whole', 6)
-  const b = await run('holed', 6, {
-    orders: tasks.map((task, i) => ({
-      task,
-      attempts: i === 0 ? [{ fault: {} }] : [{ reward: Number(i < 6) }],
-    })),
+describe('what says little says so', () => {
+  test('one task', async () => {
+    const comparison = await compareRuns([await run(rewards({ t: [0] })), await run(rewards({ t: [1] }))])
+    expect(comparison.pairs[0]?.success).toMatchObject({
+      difference: 1,
+      p: null,
+      detectable: null,
+      newTasks: { interval: null, reason: 'single_pair' },
+    })
+    expect(formatComparison(comparison)).toContain('no interval: one task says nothing of how tasks differ')
   })
-  const comparison = await compareRuns(a, b)
-  expect(comparison.reward).toMatchObject({ pairs: 11, dropped: ['t0'], difference: 0, p: 1 })
-  expect(comparison.incompleteTasks).toBe(1)
-  expect(formatComparison(comparison)).toContain(
-    '  Not the whole: 1 task left out, without a score in one of the runs.\n',
+
+  test('all equal', async () => {
+    const [pair] = (await compareRuns([await run(solving(12)), await run(solving(12))])).pairs
+    expect(pair?.success).toMatchObject({ difference: 0, p: 1, detectable: null })
+    // Twelve equal tasks are no proof that the next would be.
+    const [low, high] = pair?.success?.newTasks.interval ?? []
+    expect(low).toBeLessThan(-0.05)
+    expect(high).toBeGreaterThan(0.05)
+    expect(pair?.same).toBe(false)
+  })
+
+  test('nothing scored', async () => {
+    const faulted = solving(0).map((order) => ({ ...order, attempts: [{ fault: {} }] }))
+    const comparison = await compareRuns([await run(faulted), await run(solving(5))])
+    expect(comparison.pairs[0]?.success).toMatchObject({
+      difference: null,
+      pairs: 0,
+      p: null,
+      bounds: [-7 / 12, 5 / 12],
+    })
+    expect(formatComparison(comparison)).toContain('none (no task was scored in both)')
+  })
+
+  test('repeats that are not equally many', async () => {
+    const a = await run(rewards({ x: [1, 0, 0, 1], y: [1] }))
+    const b = await run(rewards({ x: [1], y: [1, 1] }))
+    const [pair] = (await compareRuns([a, b])).pairs
+    // A task counts once, however often it was tried.
+    expect(pair?.success?.difference).toBeCloseTo(0.25)
+    expect(pair?.success?.again).toMatchObject({ interval: null, reason: 'single_repeats' })
+  })
+
+  test('a run against itself, and against a copy of itself', async () => {
+    const dir = await run(solving(4))
+    await cp(dir, `${dir}-copy`, { recursive: true })
+    for (const other of [dir, `${dir}-copy`]) {
+      const comparison = await compareRuns([dir, other])
+      expect(comparison.pairs[0]).toMatchObject({ same: true, success: { difference: 0, p: null } })
+      expect(formatComparison(comparison)).toContain('A and B are the same run: nothing is compared.')
+    }
+  })
+
+  test('negative rewards, and an environment that does not say what success is', async () => {
+    const environment = { success: false, rewards: { cost: { kind: 'reward' as const, weight: 1 } } }
+    const graded = (by: number) =>
+      rewards(
+        Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`t${i}`, [-i / 3 + by * (i % 3), -1.5]])),
+      )
+    const bare = (orders: SampleOrder[]) =>
+      orders.map(({ task, attempts }) => ({
+        task,
+        attempts: attempts.map((one) => ({ ...one, success: null })),
+      }))
+    const dirs = [await run(bare(graded(0)), { environment }), await run(bare(graded(0.5)), { environment })]
+    const comparison = await compareRuns(dirs)
+    expect(comparison.measure).toBe('reward')
+    expect(comparison.pairs[0]).toMatchObject({
+      success: null,
+      reward: { higher: 6, bounds: null, mcnemar: null },
+    })
+    expect(comparison.pairs[0]?.flips[0]).toMatchObject({ kind: 'higher' })
+    expect(formatComparison(comparison)).toContain('not declared')
+  })
+})
+
+describe('more than two', () => {
+  test('each against the first, with p corrected for their number', async () => {
+    const dirs = [await run(solving(2)), await run(solving(10)), await run(solving(2))]
+    const comparison = await compareRuns(dirs)
+    expect(comparison.correction).toBe('Holm')
+    expect(comparison.pairs.map(({ from, to }) => [from, to])).toEqual([
+      [0, 1],
+      [0, 2],
+    ])
+    const [first] = comparison.pairs
+    expect(first?.success?.pHolm).toBeCloseTo(2 * (first?.success?.p ?? 0))
+    expect(formatComparison(comparison)).toContain('by Holm over the comparisons here')
+    const all = await compareRuns(dirs, { pairs: 'all' })
+    expect(all.pairs.map(({ from, to }) => [from, to])).toEqual([
+      [0, 1],
+      [0, 2],
+      [1, 2],
+    ])
+  })
+
+  test('fewer than two are none', async () => {
+    await expect(compareRuns([await run(solving(1))])).rejects.toMatchObject({ code: 'usage' })
+  })
+})
+
+test('Markdown takes no markup from ids and policies', async () => {
+  const hostile = '<img src=x>|`[a](b)'
+  const orders = (reward: number) => [
+    { task: hostile, attempts: attempt(reward) },
+    { task: 'plain', attempts: attempt(1) },
+  ]
+  const text = formatComparisonMarkdown(
+    await compareRuns([await run(orders(0), { policy: hostile }), await run(orders(1))]),
   )
+  expect(text).not.toContain('<img')
+  expect(text).not.toContain('[a](b)')
+  expect(text).toContain('&lt;img src=x&gt;\\|')
 })

@@ -1,175 +1,285 @@
+import { realpath } from 'node:fs/promises'
+import { QuintainError } from '../core/index.ts'
+import { holm } from '../stats/index.ts'
 import {
-  canonicalJson,
-  type Folded,
-  foldRun,
-  type ManifestRecord,
-  QuintainError,
-  type RunFold,
-} from '../core/index.ts'
-import { type Paired, pairedDifference } from '../stats/index.ts'
-import { countText, plural, scoreText, shareText } from './number-text.ts'
-import { printableLine } from './printable.ts'
+  type Difference,
+  differenceOf,
+  scoresOf,
+  type TaskPair,
+  taskDifferences,
+  withoutInference,
+} from './difference.ts'
+import { type Estimate, estimate, estimateRate, type RateEstimate } from './estimate.ts'
+import { type Flip, flipsOf } from './flips.ts'
+import { pairTasks, type TaskMatch } from './pair-tasks.ts'
+import { type PlanDifference, planDiff } from './plan-diff.ts'
+import { type Regression, type RegressionOptions, regressionOf } from './regression.ts'
+import { readScoredRun, type ScoredRun, type ScoredTask } from './scored-run.ts'
+import type { Ledger } from './summarize.ts'
 
-/** One side of a comparison. */
+/** One of the runs that are compared, with what it says of itself. */
 export interface ComparedRun {
   dir: string
+  /** A letter by which the output names it: A is the first. */
+  letter: string
   policy: string
+  tasks: number
   orders: number
   scored: number
+  /** Scored orders over orders; null without orders. */
+  coverage: number | null
+  /** No order is open. */
+  complete: boolean
+  success: RateEstimate
+  reward: Estimate
+  cost: Ledger
+  /** US dollars of an order that was tried; null when the price of any of it is unknown. */
+  costPerOrder: number | null
+  wallMs: { p50: number | null; p95: number | null }
 }
 
-/** Two runs, paired by task: the difference is of the second from the first, `b - a`. */
+/** Two of the runs, paired by task: every difference is `to - from`. */
+export interface PairComparison {
+  /** Places of the two among the runs. */
+  from: number
+  to: number
+  /** Both are the very same run. */
+  same: boolean
+  tasks: TaskMatch
+  /** Null when the environment does not say what success is. */
+  success: Difference | null
+  reward: Difference
+  /** Tasks that do not stand as they stood, by success where that is declared. */
+  flips: Flip[]
+  /** Tasks of both that some order of either left without a score. */
+  incompleteTasks: number
+  /** Those of them that are compared all the same, by what was scored. */
+  partialTasks: number
+  /** What was found when a regression was looked for. */
+  regression?: Regression
+}
+
+/** Two or more runs of one environment, compared task by task; also the JSON form. */
 export interface Comparison {
   schema: 'quintain.comparison'
-  v: 1
-  a: ComparedRun
-  b: ComparedRun
-  /** Null when the environment does not say what success is. */
-  success: Paired | null
-  reward: Paired
-  /** Tasks that some order of either run left without a score. */
-  incompleteTasks: number
-  /** Those of them that are compared all the same, by what was scored; the rest have no score in one of the runs. */
-  partialTasks: number
-  /** What makes the runs incomparable, when the comparison was forced; empty otherwise. */
-  differences: string[]
+  v: 2
+  environment: { name: string; version: string }
+  /** What the verdicts go by: success where it is declared, else the reward. */
+  measure: 'success' | 'reward'
+  runs: ComparedRun[]
+  /** What differs between the plans. */
+  plan: PlanDifference[]
+  /** False when a difference of the plans would have refused the comparison and was overruled. */
+  comparable: boolean
+  pairs: PairComparison[]
+  /** How the p-values are corrected for their number. */
+  correction: 'Holm' | 'none'
 }
 
-interface TaskMeans {
-  reward: Map<string, number | null>
-  success: Map<string, number | null>
-  incomplete: Set<string>
-  scored: number
+export interface CompareOptions {
+  /** Compare what does not measure the same thing, and label it. */
+  force?: boolean
+  /** Each against the first (the default), or all pairs. */
+  pairs?: 'first' | 'all'
+  /** Share of orders that must be scored for a headline of a run; 1 when absent. */
+  minCoverage?: number
+  /** Look for a regression of each run from the first. */
+  regression?: RegressionOptions
 }
 
-function taskMeans(fold: RunFold<Folded>): TaskMeans {
-  const sums = new Map<
-    string,
-    { reward: number; success: number; n: number; orders: number; judged: boolean }
-  >()
-  let scored = 0
-  for (const { order, status, chosen } of fold.states) {
-    const sum = sums.get(order.task) ?? { reward: 0, success: 0, n: 0, orders: 0, judged: true }
-    sums.set(order.task, sum)
-    sum.orders++
-    if (status !== 'scored' || chosen?.verdict?.reward == null) continue
-    scored++
-    sum.n++
-    sum.reward += chosen.verdict.reward
-    if (chosen.verdict.success === null) sum.judged = false
-    else sum.success += Number(chosen.verdict.success)
+function comparedRun(run: ScoredRun, place: number, minCoverage: number): ComparedRun {
+  const { dir, manifest, orders, status, cost, tried, wallMs } = run
+  const padded = (scores: (task: ScoredTask) => readonly number[]) => ({
+    *[Symbol.iterator]() {
+      for (const task of run.tasks.values()) {
+        const all = new Float64Array(task.orders).fill(Number.NaN)
+        all.set(scores(task))
+        yield all
+      }
+    },
+  })
+  const success = estimateRate(padded(scoresOf.success), { minCoverage })
+  return {
+    dir,
+    letter: letterOf(place),
+    policy: manifest.seats['agent']?.policy ?? Object.values(manifest.seats)[0]?.policy ?? '',
+    tasks: run.tasks.size,
+    orders,
+    scored: status.scored,
+    coverage: orders === 0 ? null : status.scored / orders,
+    complete: status.pending === 0 && status.cancelled === 0,
+    success: manifest.environment.success
+      ? success
+      : { ...success, value: null, interval: [0, 1], bounds: null, reason: 'not_declared' },
+    reward: estimate('mean', padded(scoresOf.reward), { minCoverage }),
+    cost,
+    costPerOrder: cost.usd === null || tried === 0 ? null : cost.usd / tried,
+    wallMs,
   }
-  const reward = new Map<string, number | null>()
-  const success = new Map<string, number | null>()
-  const incomplete = new Set<string>()
-  for (const [task, sum] of sums) {
-    reward.set(task, sum.n === 0 ? null : sum.reward / sum.n)
-    success.set(task, sum.n === 0 || !sum.judged ? null : sum.success / sum.n)
-    if (sum.n < sum.orders) incomplete.add(task)
-  }
-  return { reward, success, incomplete, scored }
 }
 
-/** What two runs would have to share to measure the same thing, and do not. */
-export function manifestDifferences(a: ManifestRecord, b: ManifestRecord): string[] {
-  const differences: string[] = []
-  const differ = (what: string, left: unknown, right: unknown) => {
-    const [one, other] = [canonicalJson(left ?? null), canonicalJson(right ?? null)]
-    if (one !== other) differences.push(`${what}: ${printableLine(one, 80)} and ${printableLine(other, 80)}`)
+/** A, B, … Z, AA, … */
+export function letterOf(place: number): string {
+  const last = String.fromCharCode(65 + (place % 26))
+  return place < 26 ? last : letterOf(Math.floor(place / 26) - 1) + last
+}
+
+/** Pairs of places: each against the first, or all. */
+function placesOf(runs: number, which: 'first' | 'all'): [number, number][] {
+  const places: [number, number][] = []
+  for (let from = 0; from < (which === 'all' ? runs - 1 : 1); from++) {
+    for (let to = from + 1; to < runs; to++) places.push([from, to])
   }
-  differ('environment', a.environment.name, b.environment.name)
-  differ('version', a.environment.version, b.environment.version)
-  differ('digest', a.environment.digest.slice(0, 12), b.environment.digest.slice(0, 12))
-  differ('options', a.environment.options, b.environment.options)
-  differ('rubric', a.rubric.slice(0, 12), b.rubric.slice(0, 12))
-  differ('limits', a.limits, b.limits)
-  return differences
+  return places
 }
 
 /**
- * Compares two runs of the same environment, task by task. Runs of another environment, digest, options, rubric or
- * limits measure something else: throws `run_mismatch`, unless `force`, which keeps the differences as a label.
+ * Compares two or more runs of one environment, task by task. Reads their plans and attempt lines, never a trajectory.
+ *
+ * Runs of another environment, version, digest, options, rubric, limits or other players of other seats measure something
+ * else: throws `run_mismatch`, unless `force`, which compares them and keeps the label. Throws `usage` for fewer than
+ * two runs, and what `foldRun` throws.
  */
 export async function compareRuns(
-  a: string,
-  b: string,
-  { force = false }: { force?: boolean } = {},
+  dirs: readonly string[],
+  options: CompareOptions = {},
 ): Promise<Comparison> {
-  const project = ({ verdict, fault, outcome }: Folded): Folded => ({ verdict, fault, outcome })
-  const left = await foldRun<Folded>(a, project)
-  const right = await foldRun<Folded>(b, project)
-  const differences = manifestDifferences(left.manifest, right.manifest)
-  if (differences.length > 0 && !force) {
-    throw new QuintainError(
-      'run_mismatch',
-      `${a} and ${b} do not measure the same thing (${differences.join('; ')}). Run one of them again, or compare them all the same (--force; force: true) and keep the label.`,
-      { facts: { differences } },
+  const { force = false, pairs: which = 'first', minCoverage = 1 } = options
+  if (dirs.length < 2) {
+    throw new QuintainError('usage', `A comparison takes two runs or more; ${dirs.length} were given.`)
+  }
+  const runs: ScoredRun[] = []
+  for (const dir of dirs) runs.push(await readScoredRun(dir))
+  const places = placesOf(runs.length, which)
+  const matches = places.map(([from, to]) => pairTasks(runs[from]!, runs[to]!))
+  const plan = planDiff(
+    runs.map(({ manifest, split, orders, tasks }) => ({ manifest, split, orders, tasks: tasks.size })),
+  )
+  const changed = new Set(matches.flatMap(({ match }) => match.changed))
+  if (changed.size > 0) {
+    const some = [...changed].slice(0, 3).join(', ')
+    plan.unshift({
+      field: 'task content',
+      severity: 'refuse',
+      values: runs.map((_, place) =>
+        place === 0
+          ? 'as it is there'
+          : `other for ${changed.size} (${some}${changed.size > 3 ? ', …' : ''})`,
+      ),
+    })
+  }
+  const refusing = plan.filter(({ severity }) => severity === 'refuse')
+  if (refusing.length > 0 && !force) throw mismatch(dirs, refusing)
+  const identities = await Promise.all(dirs.map((dir) => realpath(dir)))
+  const same = ([from, to]: [number, number]) =>
+    identities[from] === identities[to] ||
+    (runs[from]!.manifest.id === runs[to]!.manifest.id && sameScores(runs[from]!, runs[to]!))
+  const measure = runs.every(({ manifest }) => manifest.environment.success) ? 'success' : 'reward'
+  const compared = places.map((place, at) => pairComparison(place, matches[at]!, same(place), measure))
+  correct(compared)
+  if (options.regression !== undefined) {
+    lookForRegression(
+      compared,
+      matches.map(({ pairs }) => pairs),
+      measure,
+      options.regression,
+      runs,
+      minCoverage,
     )
   }
-  const [before, after] = [taskMeans(left), taskMeans(right)]
-  const declared = left.manifest.environment.success && right.manifest.environment.success
-  const side = (fold: RunFold<Folded>, { scored }: TaskMeans): ComparedRun => ({
-    dir: fold.dir,
-    policy: fold.manifest.seats.agent?.policy ?? '',
-    orders: fold.states.length,
-    scored,
-  })
-  const reward = pairedDifference(after.reward, before.reward)
-  const incomplete = new Set([...before.incomplete, ...after.incomplete])
-  const dropped = new Set(reward.dropped)
+  const { name, version } = runs[0]!.manifest.environment
   return {
     schema: 'quintain.comparison',
-    v: 1,
-    a: side(left, before),
-    b: side(right, after),
-    success: declared ? pairedDifference(after.success, before.success) : null,
-    reward,
-    incompleteTasks: incomplete.size,
-    partialTasks: [...incomplete].filter((task) => !dropped.has(task)).length,
-    differences,
+    v: 2,
+    environment: { name, version },
+    measure,
+    runs: runs.map((run, place) => comparedRun(run, place, minCoverage)),
+    plan,
+    comparable: refusing.length === 0,
+    pairs: compared,
+    correction: compared.length > 1 ? 'Holm' : 'none',
   }
 }
 
-const reasons = {
-  no_pairs: 'no task was scored in both',
-  single_pair: 'one task says nothing of how tasks differ',
-  no_spread: 'every task differs by the same',
-}
-
-function differenceText(label: string, found: Paired): string {
-  if (found.difference === null) return `${label} none (${reasons.no_pairs})`
-  const sign = found.difference > 0 ? '+' : ''
-  const interval =
-    found.interval === null ? '' : ` [${found.interval.map((bound) => scoreText(bound)).join(', ')}]`
-  const method =
-    found.interval === null
-      ? `no interval: ${reasons[found.reason ?? 'no_spread']}`
-      : '95 %, t, paired by task, new tasks'
-  const p =
-    found.p === null
-      ? ''
-      : `; p ${found.p < 0.001 ? '< 0.001' : `= ${found.p.toFixed(3)}`}, ${found.pMethod === 't' ? "Student's t" : 'exact sign flips'}`
-  return `${label} ${sign}${scoreText(found.difference)}${interval} (${method}; n = ${plural(found.pairs, 'task')}: ${countText(found.higher)} better, ${countText(found.equal)} equal, ${countText(found.lower)} worse${p})`
-}
-
-/** A comparison as a few lines for a terminal. */
-export function formatComparison(comparison: Comparison): string {
-  const { a, b, success, reward } = comparison
-  const side = ({ policy, dir, orders, scored }: ComparedRun) =>
-    printableLine(
-      `${policy}  ${plural(orders, 'order')}, coverage ${shareText(orders === 0 ? null : scored / orders)}  ${dir}`,
-      300,
+/** A copy of a run elsewhere is the same run, unless something was added to one of the two. */
+function sameScores(a: ScoredRun, b: ScoredRun): boolean {
+  const scores = ({ tasks }: ScoredRun) =>
+    JSON.stringify(
+      [...tasks.values()].map(({ id, orders, rewards, successes }) => [id, orders, rewards, successes]),
     )
-  const lines = [`  from  ${side(a)}`, `  to    ${side(b)}`, '']
-  if (success !== null) lines.push(`  ${differenceText('success', success)}`)
-  lines.push(`  ${differenceText('reward ', reward)}`)
-  const dropped = reward.dropped.length
-  const missing: string[] = []
-  if (dropped > 0) missing.push(`${plural(dropped, 'task')} left out, without a score in one of the runs`)
-  if (comparison.partialTasks > 0) {
-    missing.push(`${plural(comparison.partialTasks, 'task')} compared by a part of the orders only`)
+  return a.orders === b.orders && scores(a) === scores(b)
+}
+
+function mismatch(dirs: readonly string[], refusing: readonly PlanDifference[]): QuintainError {
+  const told = refusing.map(({ field, values }) => `${field}: ${[...new Set(values)].join(' and ')}`)
+  const shown = dirs.length === 2 ? dirs.join(' and ') : `${dirs.length} runs`
+  return new QuintainError(
+    'run_mismatch',
+    `${shown} do not measure the same thing (${told.join('; ')}). Run one of them again, or compare them all the same (--force; force: true) and keep the label.`,
+    { facts: { differences: refusing } },
+  )
+}
+
+function pairComparison(
+  [from, to]: [number, number],
+  { pairs, match }: { pairs: TaskPair[]; match: TaskMatch },
+  same: boolean,
+  measure: 'success' | 'reward',
+): PairComparison {
+  const difference = (of: 'success' | 'reward') => {
+    const found = differenceOf(pairs, of)
+    return same ? withoutInference(found) : found
   }
-  if (missing.length > 0) lines.push(`  Not the whole: ${missing.join('; ')}.`)
-  for (const difference of comparison.differences) lines.push(`  NOT COMPARABLE  ${difference}`)
-  return `${lines.join('\n')}\n`
+  let incompleteTasks = 0
+  let partialTasks = 0
+  for (const tasks of pairs) {
+    if (tasks.every(({ rewards, orders }) => rewards.length === orders)) continue
+    incompleteTasks++
+    if (tasks.every(({ rewards }) => rewards.length > 0)) partialTasks++
+  }
+  return {
+    from,
+    to,
+    same,
+    tasks: match,
+    success: measure === 'success' ? difference('success') : null,
+    reward: difference('reward'),
+    flips: flipsOf(pairs, measure),
+    incompleteTasks,
+    partialTasks,
+  }
+}
+
+/** Holm's correction over the comparisons made here, for each measure. */
+function correct(compared: readonly PairComparison[]): void {
+  for (const pick of [({ success }: PairComparison) => success, ({ reward }: PairComparison) => reward]) {
+    const differences = compared.map(pick).filter((found) => found !== null)
+    const corrected = holm(differences.map(({ p }) => p))
+    for (const [at, difference] of differences.entries()) difference.pHolm = corrected[at] ?? null
+  }
+}
+
+/** Of each run against the first; the others are no changes from what there was. */
+function lookForRegression(
+  compared: readonly PairComparison[],
+  pairs: readonly (readonly TaskPair[])[],
+  measure: 'success' | 'reward',
+  options: RegressionOptions,
+  runs: readonly ScoredRun[],
+  minCoverage: number,
+): void {
+  const candidates = compared.flatMap((pair, at) => (pair.from === 0 ? [{ pair, pairs: pairs[at]! }] : []))
+  const found = regressionOf(
+    candidates.map(({ pairs }) => taskDifferences(pairs, scoresOf[measure])),
+    options,
+  )
+  for (const [at, { pair }] of candidates.entries()) {
+    const lacking = [runs[pair.from]!, runs[pair.to]!].some(
+      ({ orders, status }) =>
+        orders === 0 || status.scored / orders < minCoverage || status.pending + status.cancelled > 0,
+    )
+    const { regressed, ...rest } = found[at]!
+    // What is missing may be what broke: a gate that saw a part says nothing of the whole.
+    pair.regression = { ...rest, regressed: regressed === false && lacking ? null : regressed, lacking }
+  }
 }

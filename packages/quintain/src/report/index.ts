@@ -1,12 +1,23 @@
 export * from './compare.ts'
+export * from './compare-markdown.ts'
+export * from './compare-text.ts'
+export type {
+  Difference,
+  DifferenceInterval,
+  DifferenceReason,
+} from './difference.ts'
 export * from './estimate.ts'
 export * from './estimate-text.ts'
+export * from './flips.ts'
 export * from './html/index.ts'
 export * from './markdown.ts'
 export * from './number-text.ts'
 export * from './orders-table.ts'
+export type { TaskMatch } from './pair-tasks.ts'
 export * from './pick.ts'
+export * from './plan-diff.ts'
 export * from './printable.ts'
+export type { Regression, RegressionOptions } from './regression.ts'
 export * from './show.ts'
 export * from './style.ts'
 export * from './summarize.ts'

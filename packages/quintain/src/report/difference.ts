@@ -1,0 +1,212 @@
+import {
+  mcnemarTest,
+  pairedAgain,
+  pairedDifference,
+  signFlips,
+  smallestDetectable,
+  standardError,
+} from '../stats/index.ts'
+import type { EstimateScope } from './estimate.ts'
+import type { ScoredTask } from './scored-run.ts'
+
+export type DifferenceReason =
+  /** No task has a score in both runs. */
+  | 'no_pairs'
+  /** One task says nothing of how tasks differ. */
+  | 'single_pair'
+  /** Every task differs by the same. */
+  | 'no_spread'
+  /** Some task has a single scored attempt in one of the runs, so its spread under repetition is unknown. */
+  | 'single_repeats'
+  /** The attempts at each task all came to the same in both runs. */
+  | 'repeats_agree'
+  /** Both are one and the same run. */
+  | 'same_run'
+
+/** An interval of a difference, what it speaks of, and how it was made. */
+export interface DifferenceInterval {
+  interval: [number, number] | null
+  level: number
+  scope: EstimateScope
+  method: string
+  stderr: number | null
+  reason?: DifferenceReason
+}
+
+/** How one measure differs between two runs, over the tasks that both have a score of. After minus before. */
+export interface Difference {
+  /** Mean over tasks of the difference of the task's means; null without a pair. */
+  difference: number | null
+  /** Tasks with a score in both. */
+  pairs: number
+  higher: number
+  equal: number
+  lower: number
+  newTasks: DifferenceInterval
+  again: DifferenceInterval
+  /** Two-sided, by flipping the signs of the tasks' differences; null where there is nothing to test. */
+  p: number | null
+  pMethod: 'sign_flip_exact' | 'sign_flip_sampled' | 'none'
+  /** `p` corrected by Holm's method for the comparisons made here; equal to it when there is one. */
+  pHolm: number | null
+  /** Tasks that only one of the runs solved, where each was tried once on either side, and McNemar's exact p. */
+  mcnemar: { gained: number; lost: number; p: number } | null
+  /** The smallest true difference that a comparison with this spread finds in four of five cases at the level; null without spread. */
+  detectable: number | null
+  /** The difference if every missing score had been the worst for it, and the best; null where scores have no declared range. */
+  bounds: [number, number] | null
+}
+
+/** Probability with which the smallest detectable difference is detected. */
+export const power = 0.8
+
+const level = 0.95
+
+type ScoresOf = (task: ScoredTask) => readonly number[]
+export const scoresOf: Record<'success' | 'reward', ScoresOf> = {
+  success: ({ successes }) => successes,
+  reward: ({ rewards }) => rewards,
+}
+
+export type TaskPair = readonly [before: ScoredTask, after: ScoredTask]
+
+function meanOf(scores: readonly number[]): number {
+  return scores.reduce((sum, score) => sum + score, 0) / scores.length
+}
+
+/** Difference of each task that has a score on both sides. */
+export function taskDifferences(pairs: readonly TaskPair[], scores: ScoresOf): number[] {
+  const differences: number[] = []
+  for (const [before, after] of pairs) {
+    const [from, to] = [scores(before), scores(after)]
+    if (from.length > 0 && to.length > 0) differences.push(meanOf(to) - meanOf(from))
+  }
+  return differences
+}
+
+/** Tasks gained and lost, where every task was tried once on each side. */
+function mcnemarOf(pairs: readonly TaskPair[]): Difference['mcnemar'] {
+  let gained = 0
+  let lost = 0
+  for (const [{ successes: from }, { successes: to }] of pairs) {
+    if (from.length === 0 || to.length === 0) continue
+    if (from.length > 1 || to.length > 1) return null
+    if (to[0]! > from[0]!) gained++
+    else if (to[0]! < from[0]!) lost++
+  }
+  const test = mcnemarTest(lost, gained)
+  return test && { gained, lost, p: test.p }
+}
+
+/** What the missing scores could make of the difference, over all tasks that both runs ordered, scores being from 0 to 1. */
+function boundsOf(pairs: readonly TaskPair[]): [number, number] | null {
+  if (pairs.length === 0) return null
+  const ends = ({ successes, orders }: ScoredTask): [number, number] => {
+    const sum = successes.reduce((total, score) => total + score, 0)
+    return [sum / orders, (sum + orders - successes.length) / orders]
+  }
+  let low = 0
+  let high = 0
+  for (const [before, after] of pairs) {
+    const [from, to] = [ends(before), ends(after)]
+    low += to[0] - from[1]
+    high += to[1] - from[0]
+  }
+  return [low / pairs.length, high / pairs.length]
+}
+
+const methods = { t: 't, paired by task', bonett_price: 'Bonett and Price, paired by task', none: 'none' }
+
+function reasonOf(reason: string | undefined): { reason?: DifferenceReason } {
+  if (reason === undefined) return {}
+  const known = ['no_pairs', 'single_pair', 'single_repeats'] as const
+  return { reason: known.find((one) => one === reason) ?? 'no_spread' }
+}
+
+/** Compares a measure of two runs by the tasks that both ordered. `pairs` holds each of those, scored or not. */
+export function differenceOf(pairs: readonly TaskPair[], measure: 'success' | 'reward'): Difference {
+  const scores = scoresOf[measure]
+  const side = (at: 0 | 1) => new Map(pairs.map((pair) => [pair[0].id, scores(pair[at])]))
+  const [before, after] = [side(0), side(1)]
+  const found = pairedDifference(after, before, {
+    level,
+    ...(measure === 'success' ? { range: [0, 1] } : {}),
+  })
+  const again = pairedAgain(after, before, level)
+  const { difference, pairs: n, higher, equal, lower, stderr, p, pMethod } = found
+  return {
+    difference,
+    pairs: n,
+    higher,
+    equal,
+    lower,
+    newTasks: {
+      interval: found.interval,
+      level,
+      scope: 'new tasks',
+      method: methods[found.intervalMethod],
+      stderr,
+      ...reasonOf(found.reason),
+    },
+    again: {
+      interval: again.interval,
+      level,
+      scope: 'these tasks again',
+      method: again.interval === null ? 'none' : 't over repeats inside tasks',
+      stderr: again.stderr,
+      ...(again.reason === 'no_spread' ? { reason: 'repeats_agree' } : reasonOf(again.reason)),
+    },
+    p,
+    pMethod,
+    pHolm: p,
+    mcnemar: measure === 'success' && n > 0 ? mcnemarOf(pairs) : null,
+    detectable: detectableFrom(taskDifferences(pairs, scores), 1 - level),
+    bounds: measure === 'success' ? boundsOf(pairs) : null,
+  }
+}
+
+/**
+ * The smallest true difference that tasks which differ like these show with the stated power, at a two-sided error rate.
+ * Null where they do not differ, or are fewer than two.
+ */
+export function detectableFrom(differences: readonly number[], alpha: number): number | null {
+  const { stderr, n } = standardError(differences)
+  if (stderr === null || stderr < 1e-12) return null
+  const design = { kind: 'paired', between: stderr * stderr * n, within: 0, repeats: 1 } as const
+  return smallestDetectable(n, design, { alpha, power }).value
+}
+
+/**
+ * How surprising the differences are if nothing got worse by more than `margin`, against the alternative that something
+ * did: one-sided, by sign flips of the differences from the margin. Null below two tasks.
+ */
+export function pOfLoss(
+  differences: readonly number[],
+  margin: number,
+): { p: number | null; method: Difference['pMethod'] } {
+  if (differences.length < 2) return { p: null, method: 'none' }
+  const shifted = differences.map((difference) => difference + margin)
+  const mean = meanOf(shifted)
+  const { p, method, draws } = signFlips(shifted)
+  // Both tails of the flips are alike; of a sampled p each has the one pattern that was seen.
+  const loss = (p + (draws === undefined ? 0 : 1 / (draws + 1))) / 2
+  return {
+    p: mean < 0 ? loss : Math.max(0.5, 1 - loss),
+    method: method === 'exact' ? 'sign_flip_exact' : 'sign_flip_sampled',
+  }
+}
+
+/** The difference of a run from itself: zero, and nothing that could be inferred. */
+export function withoutInference(found: Difference): Difference {
+  const none = { interval: null, method: 'none', stderr: null, reason: 'same_run' } as const
+  return {
+    ...found,
+    newTasks: { ...found.newTasks, ...none },
+    again: { ...found.again, ...none },
+    p: null,
+    pMethod: 'none',
+    pHolm: null,
+    mcnemar: null,
+    detectable: null,
+  }
+}
