@@ -4,10 +4,10 @@ import { normalQuantile } from './normal.ts'
 /** P(T <= t) of Student's t with `df` > 0 degrees of freedom (not only whole ones); NaN for others. */
 export function studentTCdf(t: number, df: number): number {
   if (!(df > 0) || Number.isNaN(t)) return Number.NaN
-  // Both forms equal half the probability of both tails; the second keeps its digits when t is near zero.
+  // Both forms equal half the probability of both tails; the first keeps its digits near zero, the second far out.
   const square = t * t
   const tail =
-    square < df
+    square < 1
       ? 0.5 * (1 - betaCdf(square / (df + square), 0.5, df / 2))
       : 0.5 * betaCdf(df / (df + square), df / 2, 0.5)
   return t > 0 ? 1 - tail : tail
