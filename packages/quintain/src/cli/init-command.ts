@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { QuintainError } from '../core/index.ts'
-import { printableLine } from '../report/index.ts'
+import type { ProposedEnvironment } from '../doors/index.ts'
+import { plural, printableLine } from '../report/index.ts'
 import type { CliIo } from './io.ts'
 
 /** The package that this code belongs to, from `src/cli` as from `dist/cli`. */
@@ -60,12 +61,62 @@ function nodeTooOldOfNpm(userAgent: string | undefined): string | undefined {
   return old ? version : undefined
 }
 
-/** Makes a new environment package, from scratch or round an agent that is there already. */
+/** Where a new package goes: a folder that is absent or empty. Throws `usage`. */
+async function checkedTarget(packageName: string, dir: string | undefined, cwd: string): Promise<string> {
+  checkName(packageName)
+  const target = resolve(cwd, dir ?? packageName.replace(/^@[^/]+\//, ''))
+  const present = await readdir(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw new QuintainError('usage', `${target} cannot be used: it is no folder that can be read.`, {
+      cause: error,
+    })
+  })
+  if (present.length === 0) return target
+  throw new QuintainError(
+    'usage',
+    `${target} is not empty; nothing was written. Choose another name or --dir.`,
+    { facts: { target } },
+  )
+}
+
+function templateOf(name: 'environment' | 'agent' | 'recorded'): string {
+  const template = join(packageRoot, 'template', name)
+  if (existsSync(template)) return template
+  throw new QuintainError('internal', `The template ${template} is missing from this installation.`)
+}
+
+/** The commands that come next, and before them the Node that is missing. */
+function nextSteps(shown: string, io: CliIo, last: readonly string[]): string[] {
+  const oldNode = nodeTooOldOfNpm(io.env['npm_config_user_agent'])
+  return [
+    'Next:',
+    `  cd ${shown}`,
+    '  npm install',
+    ...(oldNode === undefined
+      ? []
+      : [
+          `  npm install -D node@24    # your npm runs on Node ${oldNode}, and quintain needs 22.18 or newer`,
+        ]),
+    '  npm test',
+    ...last,
+  ]
+}
+
+/** Makes a new environment package, from scratch, round an agent that is there already, or from recorded conversations. */
 export async function initCommand(
   name: string | undefined,
-  { agent, dir }: { agent?: string; dir?: string },
+  { agent, from, as, dir }: { agent?: string; from?: string; as?: string; dir?: string },
   io: CliIo,
 ): Promise<void> {
+  if (from !== undefined) {
+    if (agent !== undefined) throw new QuintainError('usage', 'Give --agent or --from, not both.')
+    return await initFrom(
+      name,
+      { from, ...(as === undefined ? {} : { as }), ...(dir === undefined ? {} : { dir }) },
+      io,
+    )
+  }
+  if (as !== undefined) throw new QuintainError('usage', '--as says what the file of --from is; give both.')
   const agentFile = agent === undefined ? undefined : resolve(io.cwd, agent)
   if (agentFile !== undefined) {
     const found = await stat(agentFile).catch(() => undefined)
@@ -79,27 +130,8 @@ export async function initCommand(
   if (packageName === undefined) {
     throw new QuintainError('usage', 'Give the new package a name: `npx quintain init my-environment`.')
   }
-  checkName(packageName)
-  const target = resolve(io.cwd, dir ?? packageName.replace(/^@[^/]+\//, ''))
-  const present = await readdir(target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw new QuintainError('usage', `${target} cannot be used: it is no folder that can be read.`, {
-      cause: error,
-    })
-  })
-  if (present.length > 0) {
-    throw new QuintainError(
-      'usage',
-      `${target} is not empty; nothing was written. Choose another name or --dir.`,
-      {
-        facts: { target },
-      },
-    )
-  }
-  const template = join(packageRoot, 'template', agentFile === undefined ? 'environment' : 'agent')
-  if (!existsSync(template)) {
-    throw new QuintainError('internal', `The template ${template} is missing from this installation.`)
-  }
+  const target = await checkedTarget(packageName, dir, io.cwd)
+  const template = templateOf(agentFile === undefined ? 'environment' : 'agent')
   await mkdir(target, { recursive: true })
   const own = await ownDependency(target)
   let agentImport = ''
@@ -115,7 +147,6 @@ export async function initCommand(
       .replaceAll('__AGENT__', () => agentImport),
   )
   const shown = relative(io.cwd, target) || '.'
-  const oldNode = nodeTooOldOfNpm(io.env['npm_config_user_agent'])
   const lines = [
     `Made ${packageName} in ${shown}:`,
     ...written.map((file) => `  ${relative(io.cwd, file)}`),
@@ -127,18 +158,85 @@ export async function initCommand(
           'a promise of one. Is yours another export, or called otherwise? Change the two lines there.',
           '',
         ]),
-    'Next:',
-    `  cd ${shown}`,
-    '  npm install',
-    ...(oldNode === undefined
-      ? []
-      : [
-          `  npm install -D node@24    # your npm runs on Node ${oldNode}, and quintain needs 22.18 or newer`,
-        ]),
-    '  npm test',
-    '  npx quintain eval . --policy script:oracle',
+    ...nextSteps(shown, io, ['  npx quintain eval . --policy script:oracle']),
   ]
   for (const line of lines) io.stdout.write(`${printableLine(line)}\n`)
+}
+
+/** A name for the package of a file: `Support Traces.jsonl` gives `support-traces`. */
+function nameOfFile(path: string): string {
+  const name = basename(path, extname(path))
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[._-]+|[._-]+$/g, '')
+  return name === '' ? 'recorded' : name
+}
+
+/** Makes a package of recorded conversations; nothing of it is in its folder before all of it is made. */
+async function initFrom(
+  name: string | undefined,
+  { from, as, dir }: { from: string; as?: string; dir?: string },
+  io: CliIo,
+): Promise<void> {
+  const path = resolve(io.cwd, from)
+  const packageName = name ?? nameOfFile(path)
+  const target = await checkedTarget(packageName, dir, io.cwd)
+  const template = templateOf('recorded')
+  const draft = `${target}.making`
+  await rm(draft, { recursive: true, force: true })
+  try {
+    const { environmentFromRecordings } = await import('../doors/index.ts')
+    const made = await environmentFromRecordings(path, draft, as === undefined ? {} : { as })
+    const own = await ownDependency(target)
+    await copyTemplate(template, draft, (text) =>
+      text
+        .replaceAll('__NAME__', () => packageName)
+        .replaceAll('__QUINTAIN__', () => own)
+        .replaceAll('__TURNS__', () => String(made.blanks.turns))
+        .replaceAll('__REPEATS__', () => String(made.blanks.repeats))
+        .replaceAll('__SOURCE__', () => made.blanks.source),
+    )
+    // Into the folder, and not in its place: it may be the one that somebody stands in.
+    await mkdir(target, { recursive: true })
+    for (const entry of await readdir(draft)) await rename(join(draft, entry), join(target, entry))
+    await rm(draft, { recursive: true, force: true })
+    const shown = relative(io.cwd, target) || '.'
+    for (const line of madeFrom(made, packageName, shown, io)) io.stdout.write(`${printableLine(line)}\n`)
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    throw error
+  }
+}
+
+const shownUnread = 20
+
+function madeFrom(made: ProposedEnvironment, name: string, shown: string, io: CliIo): string[] {
+  const { tasks, tools, conversations, unread, remarks, blanks } = made
+  const inferred = tools.filter(({ described }) => !described).length
+  const rewarded = tasks
+    .flatMap(({ recordings }) => recordings)
+    .filter(({ reward }) => reward !== null).length
+  const problems = unread.slice(0, shownUnread).map(({ place, problem }) => `  ${place}: ${problem}`)
+  if (unread.length > shownUnread)
+    problems.push(`  … and ${unread.length - shownUnread} more, all in TODO.md`)
+  return [
+    `Made ${name} in ${shown}:`,
+    `  ${plural(tasks.length, 'task')} of ${plural(conversations, 'conversation')} (${made.format}), ${rewarded} of them with a recorded reward`,
+    `  ${plural(tools.length, 'tool')}${inferred === 0 ? '' : `, the parameters of ${inferred} inferred from calls`}`,
+    ...(unread.length === 0
+      ? []
+      : [`  ${unread.length} could not be read:`, ...problems.map((line) => `  ${line}`)]),
+    ...remarks.map((remark) => `  ${remark}`),
+    '',
+    'PRIVACY: prompts, answers and tool results were copied as they were recorded, with the names, addresses and numbers that',
+    `people wrote into them. Read ${join(shown, 'tasks.jsonl')} and ${join(shown, 'recordings.jsonl')} before anybody else does.`,
+    '',
+    'Nothing is decided: every task is unscored until src/decisions.ts says what counts as done. TODO.md has the questions.',
+    '',
+    ...nextSteps(shown, io, [
+      `  npx quintain eval . --policy recorded:recordings.jsonl -r ${blanks.repeats}`,
+    ]),
+  ]
 }
 
 /** Folder of the package's own files; for tests. */

@@ -72,13 +72,20 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     .command('init')
     .argument('[name]', 'name of the npm package to make')
     .option('--agent <file>', 'make it round an agent that is there already')
+    .option('--from <file>', 'make it of recorded conversations: chat lines, or results of tau-bench')
+    .option('--as <format>', 'what the file is: tau-bench or chat (default: what it looks like)')
     .option('--dir <folder>', 'where to (default: the name)')
     .description('make a new environment package')
-    .action(async (name: string | undefined, options: { agent?: string; dir?: string }) => {
-      const { initCommand } = await import('./init-command.ts')
-      await initCommand(name, options, io)
-      done(exitCodes.done)
-    })
+    .action(
+      async (
+        name: string | undefined,
+        options: Parameters<typeof import('./init-command.ts').initCommand>[1],
+      ) => {
+        const { initCommand } = await import('./init-command.ts')
+        await initCommand(name, options, io)
+        done(exitCodes.done)
+      },
+    )
 
   sessionOptions(
     endpointOptions(

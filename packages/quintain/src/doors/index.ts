@@ -1,3 +1,6 @@
 export * from './conversation.ts'
+export * from './environment-from-recordings.ts'
 export * from './import-run.ts'
+export type { ProposedTask, RecordingFacts, RecordingLine } from './proposed-tasks.ts'
 export * from './read-conversations.ts'
+export type { RecordedTool } from './recorded-tools.ts'
