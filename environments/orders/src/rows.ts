@@ -1,0 +1,110 @@
+/** What the shop's tables hold. Money is in cents, days are `YYYY-MM-DD`. */
+export interface Customer {
+  email: string
+  name: string
+  tier: 'standard' | 'gold'
+  /** Store credit. */
+  credit: number
+}
+
+export interface Product {
+  sku: string
+  name: string
+  variant: string
+  price: number
+  stock: number
+  /** 1: sold for good, neither returned nor exchanged. */
+  final_sale: 0 | 1
+}
+
+export interface Order {
+  id: string
+  email: string
+  status: 'placed' | 'shipped' | 'delivered' | 'cancelled'
+  placed: string
+  /** The day it was handed to the carrier, or is to be. */
+  ships: string
+  delivered: string | null
+  address: string
+  voucher: string | null
+}
+
+export interface Line {
+  order_id: string
+  line: number
+  sku: string
+  /** What the customer paid for it, discounts taken off. */
+  paid: number
+  status: 'bought' | 'returned' | 'exchanged'
+}
+
+export interface Payment {
+  order_id: string
+  kind: 'charge' | 'refund'
+  method: 'card' | 'credit'
+  amount: number
+}
+
+export interface Voucher {
+  code: string
+  percent: number
+  /** Smallest order total that it is for. */
+  least: number
+  expires: string
+  used: 0 | 1
+}
+
+/** A case for a human colleague. */
+export interface Ticket {
+  number: string
+  topic: 'large_refund' | 'safety' | 'payment' | 'other'
+  order_id: string | null
+  note: string
+}
+
+/** What the shop told a customer by e-mail: one for each change, so that a change that is undone leaves two. */
+export interface Mail {
+  email: string
+  order_id: string
+  about: 'cancelled' | 'address changed' | 'refunded' | 'exchanged' | 'voucher applied'
+}
+
+/** What a database is made of at the start of an attempt. */
+export interface Rows {
+  customers: readonly Customer[]
+  products: readonly Product[]
+  orders: readonly Order[]
+  lines: readonly Line[]
+  payments: readonly Payment[]
+  vouchers: readonly Voucher[]
+}
+
+/** The tables by key, as they are compared. */
+export interface Tables {
+  customers: Record<string, Omit<Customer, 'email'>>
+  products: Record<string, Omit<Product, 'sku'>>
+  orders: Record<string, Omit<Order, 'id'>>
+  lines: Record<string, Omit<Line, 'order_id' | 'line'>>
+  payments: Payment[]
+  vouchers: Record<string, Omit<Voucher, 'code'>>
+  tickets: Ticket[]
+  mails: Mail[]
+}
+
+/** The tables that rows make before anybody has touched them. */
+export function tablesOf(rows: Rows): Tables {
+  return {
+    customers: keyed(rows.customers, ({ email, ...rest }) => [email, rest]),
+    products: keyed(rows.products, ({ sku, ...rest }) => [sku, rest]),
+    orders: keyed(rows.orders, ({ id, ...rest }) => [id, rest]),
+    lines: keyed(rows.lines, ({ order_id, line, ...rest }) => [`${order_id}/${line}`, rest]),
+    payments: rows.payments.map((payment) => ({ ...payment })),
+    vouchers: keyed(rows.vouchers, ({ code, ...rest }) => [code, rest]),
+    tickets: [],
+    mails: [],
+  }
+}
+
+function keyed<Row, Rest>(rows: readonly Row[], entry: (row: Row) => [string, Rest]): Record<string, Rest> {
+  return Object.fromEntries(rows.map(entry))
+}
