@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { type SampleOrder, writeSampleRun } from '../../packages/quintain/src/report/sample-run.ts'
 import { summarize } from '../../packages/quintain/src/report/summarize.ts'
 import {
+  type BootstrapInterval,
+  bootstrapIntervalAsync,
   clusteredMean,
   coverageOf,
   mean,
@@ -11,10 +13,12 @@ import {
   pairedDifference,
   passAtK,
   passHatK,
+  reducerNamed,
   type Sample,
   standardError,
   taskCoverage,
   wilsonInterval,
+  withRepeats,
 } from '../../packages/quintain/src/stats/index.ts'
 
 type Input = Record<string, unknown>
@@ -47,6 +51,33 @@ function sampleOf(outcome: unknown): Sample {
 const valueOrError = (found: { value: number | null; reason?: string | undefined }) =>
   found.value === null ? { value: null, error: found.reason } : { value: found.value }
 
+/** Scores as they are, or a range of whole numbers in words: `0..99`. */
+function scoresOf(scores: unknown): number[] {
+  const [, from, to] = /^(-?\d+)\.\.(-?\d+)$/.exec(String(scores)) ?? []
+  if (from === undefined) return (scores as (number | null)[]).map((score) => score ?? Number.NaN)
+  return Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => Number(from) + i)
+}
+
+function bootstrap({
+  scores,
+  level,
+  resamples,
+  method,
+  seed,
+  fallback_method,
+}: Input): Promise<BootstrapInterval> {
+  return bootstrapIntervalAsync(
+    scoresOf(scores).map((score) => [score]),
+    {
+      ...(level === undefined ? {} : { level: Number(level) }),
+      ...(resamples === undefined ? {} : { resamples: Number(resamples) }),
+      ...(seed === undefined ? {} : { seed: Number(seed) }),
+      ...(String(method).toLowerCase() === 'bca' ? { method: 'bca' } : { method: 'percentile' }),
+      fallback: /clopper|exact|beta/i.test(String(fallback_method)) ? 'clopper_pearson' : 'wilson',
+    },
+  )
+}
+
 export const ops: Record<string, (input: Input) => unknown> = {
   'stats.mean': ({ scores }) => mean(scores as (number | null)[]),
 
@@ -74,10 +105,42 @@ export const ops: Record<string, (input: Input) => unknown> = {
     return { value: found.value, tasks_without_enough_trials: found.tasksWithoutEnoughTrials }
   },
 
+  'stats.bootstrap_ci': async (input) => {
+    const found = await bootstrap(input)
+    const degenerate = found.reason === 'no_spread'
+    return {
+      mean: found.mean,
+      low: found.interval?.[0] ?? null,
+      high: found.interval?.[1] ?? null,
+      degenerate,
+      fallback: found.fallback?.interval,
+      fallback_method: found.fallback?.method,
+      method: found.method,
+      ...(found.reason === undefined || degenerate ? {} : { error: found.reason }),
+    }
+  },
+
+  'stats.bootstrap_ci.repeat': async ({ runs, ...input }) => {
+    const scores = input['scores'] ?? [0, 1, 1, 0, 1, 0.5, 0.25, 1, 0, 1]
+    const seen = new Set<string>()
+    for (let run = 0; run < Number(runs); run++)
+      seen.add(JSON.stringify(await bootstrap({ ...input, scores })))
+    return { identical: seen.size === 1 }
+  },
+
+  // Another number of repeats does not change how they are reduced.
+  'run.config': ({ task_epochs, cli_epochs }) => {
+    const { count = 1, reducer: name = 'mean' } = (task_epochs ?? {}) as { count?: number; reducer?: string }
+    const reducer = reducerNamed(name)
+    if (reducer === null) return { error: 'reducer_unknown', message: `there is no reducer ${name}` }
+    const planned = withRepeats({ repeats: count, reducer }, cli_epochs == null ? count : Number(cli_epochs))
+    return { count: planned.repeats, reducer: planned.reducer, too_few: planned.short }
+  },
+
   'stats.paired': ({ a, b }) => {
     const side = (scores: unknown) => new Map(Object.entries(scores as Record<string, number | null>))
-    const { pairs, difference, dropped } = pairedDifference(side(a), side(b))
-    return { n_pairs: pairs, mean_diff: difference, dropped }
+    const { pairs, difference, dropped, p, interval } = pairedDifference(side(a), side(b))
+    return { n_pairs: pairs, mean_diff: difference, dropped, p, ci: interval }
   },
 
   // Of all that was planned: what gave no patch failed, what gave no result is not a success either.
