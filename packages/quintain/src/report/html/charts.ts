@@ -29,11 +29,11 @@ export function intervalBar({ value, interval, again, domain, label }: IntervalB
     const [from, to] = range.map((end) => placeIn(end, domain)) as [number, number]
     return html`<rect class="${name}" x="${percent(from)}" width="${percent(Math.max(0.002, to - from))}" y="${top}" height="${height}" rx="3"/>`
   }
-  return html`<svg class="interval" role="img" aria-label="${label}" width="100%" height="34">
+  return html`<svg class="interval" role="img" aria-label="${label}" width="100%" height="38">
 <rect class="track" x="0" width="100%" y="9" height="6" rx="3"/>
-${interval && band(interval, 6, 12, 'band')}${again && band(again, 10, 4, 'band-again')}
-<rect class="tick" x="${percent(placeIn(value, domain))}" y="2" width="3" height="20" rx="1.5" transform="translate(-1.5 0)"/>
-<text class="axis" x="0" y="33">${axisText(domain[0])}</text><text class="axis end" x="100%" y="33">${axisText(domain[1])}</text>
+${interval && band(interval, 3, 18, 'band')}${again && band(again, 10, 4, 'band-again')}
+<rect class="tick" x="${percent(placeIn(value, domain))}" y="1" width="2" height="22" rx="1" transform="translate(-1 0)"/>
+<text class="axis" x="0" y="36">${axisText(domain[0])}</text><text class="axis end" x="100%" y="36">${axisText(domain[1])}</text>
 </svg>`
 }
 

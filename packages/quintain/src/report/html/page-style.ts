@@ -60,11 +60,12 @@ h4{font-size:13px;margin:14px 0 4px;color:var(--soft);font-weight:600}
 .tile,.card,#explore{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px 20px;min-width:0}
 .tile h2{font-size:13px;font-weight:600;color:var(--soft);letter-spacing:0}
 .big{font-size:38px;line-height:1.15;font-weight:650;letter-spacing:-.03em;margin:2px 0 8px}
-.range{font-size:16px;font-weight:500;letter-spacing:0;color:var(--soft);white-space:nowrap}
+.range{display:inline-block;font-size:16px;line-height:1.3;font-weight:500;letter-spacing:0;color:var(--soft);white-space:nowrap}
 .tile .note+.note{margin-top:6px;padding-top:6px;border-top:1px solid var(--line)}
-.tile .plain{margin-bottom:8px}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(340px,1fr));gap:14px;margin-top:14px}
-.card.wide{grid-column:1/-1}
+.interval{margin-bottom:8px}
+.spent{margin:0 0 8px;display:grid;grid-template-columns:max-content minmax(0,1fr);gap:2px 12px;font-size:13px}.spent dt{color:var(--soft)}.spent dd{margin:0;overflow-wrap:anywhere}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(340px,1fr));gap:14px;margin-top:14px;grid-auto-flow:dense}
+.card.wide{grid-column:1/-1}.card.tall{grid-row:span 2}
 main>.card,#explore{margin-top:14px}
 .card .note{margin:2px 0 12px}
 svg{display:block;max-width:100%;overflow:visible}
@@ -82,10 +83,11 @@ table{border-collapse:collapse;width:100%}
 th{text-align:left;font-weight:500}
 td,th{padding:3px 10px 3px 0;vertical-align:top;overflow-wrap:anywhere}
 .num{text-align:right;white-space:nowrap}
+th{overflow-wrap:normal}
 .plain{font-size:13px}
 .plain th[scope=col]{color:var(--soft);font-weight:500;font-size:12px;vertical-align:bottom;white-space:normal}
 .plain td:last-child,.plain th:last-child{padding-right:0}
-.bars{font-size:13.5px}.bars td{width:1%}.bars td.drawn{width:42%;padding:7px 0 0}
+.bars{font-size:13.5px}.bars td{width:1%}.bars th{overflow-wrap:anywhere}.bars td.drawn{width:28%;padding:7px 0 0}
 .examples{margin:0;padding-left:18px;font-size:13px;overflow-wrap:anywhere}
 .report td,.report th{padding:5px 14px 5px 0;border-top:1px solid var(--line)}
 .report th{color:var(--soft);white-space:nowrap;width:1%}
@@ -166,7 +168,7 @@ button.success .mark,button.scored .mark{color:var(--good)}
 .more{margin-top:6px}
 ${shadeRules(ramp.light)}
 @media (prefers-color-scheme:dark){${shadeRules(ramp.dark)}}
-@media (max-width:820px){.top,main,footer{padding-left:12px;padding-right:12px}.tile,.card,#explore{padding:14px}#panes{grid-template-columns:minmax(0,1fr);grid-template-rows:minmax(0,2fr) minmax(0,3fr);height:94vh}#list{border-right:0;border-bottom:1px solid var(--line)}.cards{grid-template-columns:minmax(0,1fr)}.tiles{grid-template-columns:minmax(0,1fr)}h1{font-size:24px}.big{font-size:32px}.facts{grid-template-columns:minmax(0,1fr)}.facts dd{margin-bottom:6px}.report th{white-space:normal}select{max-width:100%}}
+@media (max-width:820px){.top,main,footer{padding-left:12px;padding-right:12px}.tile,.card,#explore{padding:14px}#panes{grid-template-columns:minmax(0,1fr);grid-template-rows:minmax(0,2fr) minmax(0,3fr);height:94vh}#list{border-right:0;border-bottom:1px solid var(--line)}.cards{grid-template-columns:minmax(0,1fr)}.tiles{grid-template-columns:minmax(0,1fr)}h1{font-size:24px}.big{font-size:32px}.facts{grid-template-columns:minmax(0,1fr)}.facts dd{margin-bottom:6px}.report th,.report td{display:block;width:auto;padding-right:0}.report th:empty{display:none}.report td{border-top:0;padding-top:0}.card.tall{grid-row:auto}select{max-width:100%}}
 @media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
 @media print{:root{--ground:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;color-scheme:light}body{font-size:12px;print-color-adjust:exact;-webkit-print-color-adjust:exact}.top,main,footer{max-width:none;padding:0}.tile,.card{break-inside:avoid}.card.wide{break-inside:auto}#filters,#panes,.skip,#tasks-note,#explore>.note{display:none!important}.tiles{grid-template-columns:1fr 1fr}}
 `.trim()
