@@ -87,7 +87,7 @@ export function todoFile({ source, tasks, tools, unread, remarks }: TodoFacts): 
   const lines = [
     '# What a person must decide',
     '',
-    `${tasks.length} tasks were found in \`${source}\`. Nothing below was decided: until \`src/decisions.ts\` says what counts as done,`,
+    `${tasks.length === 1 ? 'One task was' : `${tasks.length} tasks were`} found in \`${source}\`. Nothing below was decided: until \`src/decisions.ts\` says what counts as done,`,
     'every task is unscored. Recordings show what was done, not what should have been; most of them may be wrong.',
     '',
     'This page and the files beside it quote real conversations, with the names and addresses that stand in them. It holds',

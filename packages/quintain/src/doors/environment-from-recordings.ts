@@ -168,14 +168,17 @@ function remarksOf(
   }
   if (systemsLater > 0) {
     remarks.push(
-      `${systemsLater} conversations have system messages in their middle; they are in recordings.jsonl and are not said again.`,
+      `${systemsLater === 1 ? 'A conversation has' : `${systemsLater} conversations have`} system messages in the middle; they are in recordings.jsonl and are not said again.`,
     )
   }
   const odd = tasks.reduce(
     (sum, { recordings }) => sum + recordings.filter(({ notes }) => notes.length > 0).length,
     0,
   )
-  if (odd > 0) remarks.push(`${odd} conversations have messages with something odd, noted under their tasks.`)
+  if (odd > 0)
+    remarks.push(
+      `${odd === 1 ? 'A conversation has' : `${odd} conversations have`} messages with something odd, noted under the tasks.`,
+    )
   return remarks
 }
 

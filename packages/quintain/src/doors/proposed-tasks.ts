@@ -102,7 +102,7 @@ export class ProposedTasks {
       calls: calls.map(({ name, arguments: given }) => ({ name, arguments: given })),
       notes,
     })
-    const { messages: _, notes: __, tools: ___, ...facts } = conversation
+    const { messages: _, notes: __, ...facts } = conversation
     return { ...facts, task: id, repeat, prompt: opening, messages: own }
   }
 

@@ -1,0 +1,219 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { parseJsonl, type TaskInput, taskProblems } from '../core/index.ts'
+import { environmentFromRecordings } from './environment-from-recordings.ts'
+
+let root: string
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'quintain-from-'))
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+const user = (content: unknown) => ({ role: 'user', content })
+const assistant = (content: unknown, ...calls: [string, string][]) => ({
+  role: 'assistant',
+  content,
+  ...(calls.length === 0
+    ? {}
+    : {
+        tool_calls: calls.map(([name, given], i) => ({
+          id: `c${i}`,
+          type: 'function',
+          function: { name, arguments: given },
+        })),
+      }),
+})
+const tool = (content: string, id = 'c0') => ({ role: 'tool', tool_call_id: id, content })
+
+async function made(lines: readonly unknown[], name = 'traces.jsonl') {
+  const file = join(root, name)
+  await writeFile(
+    file,
+    lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'),
+  )
+  const folder = join(root, 'made')
+  const found = await environmentFromRecordings(file, folder)
+  const read = (path: string) => readFile(join(folder, path), 'utf8')
+  const tasks = parseJsonl(await read('tasks.jsonl')).records.map(({ value }) => value as TaskInput)
+  const recordings = parseJsonl(await read('recordings.jsonl')).records.map(
+    ({ value }) => value as Record<string, unknown>,
+  )
+  return { found, tasks, recordings, read }
+}
+
+test('conversations about one thing are one task; the question is its prompt and the answer its secret', async () => {
+  const system = { role: 'system', content: 'Be kind.' }
+  const { found, tasks, recordings, read } = await made([
+    {
+      messages: [
+        system,
+        user('Where is A-1?'),
+        assistant(null, ['find', '{"id":"A-1"}']),
+        tool('Oslo'),
+        assistant('It is in Oslo.'),
+      ],
+      reward: 1,
+      metadata: { note: 7 },
+    },
+    { messages: [system, user('where is  a-1'), assistant('No idea.'), user('Thanks.')], reward: 0 },
+    {
+      messages: [
+        system,
+        user('Cancel B-2.'),
+        assistant(null, ['cancel', '{"id":"B-2","why":null}']),
+        tool('done'),
+        assistant('Done.'),
+      ],
+    },
+  ])
+  expect(found).toMatchObject({
+    format: 'chat',
+    conversations: 3,
+    unread: [],
+    blanks: { repeats: 2, turns: 10, source: 'traces.jsonl' },
+  })
+  expect(tasks).toHaveLength(2)
+  expect(tasks[0]).toMatchObject({
+    id: expect.stringMatching(/^case-[0-9a-f]{8}$/),
+    prompt: 'Where is A-1?',
+    tags: ['tool:find', 'recorded:1-of-2'],
+    secret: {
+      recorded: [
+        { repeat: 0, reward: 1, answer: 'It is in Oslo.' },
+        { repeat: 1, reward: 0, answer: 'No idea.' },
+      ],
+    },
+  })
+  for (const [i, task] of tasks.entries()) expect(taskProblems(task, i)).toEqual([])
+  // Nothing that is public tells how it went.
+  expect(JSON.stringify(tasks.map(({ secret: _, ...open }) => open))).not.toMatch(/Oslo|No idea|done/i)
+  expect(await read('system.md')).toBe('Be kind.\n')
+  const tools = JSON.parse(await read('tools.json')) as unknown[]
+  expect(tools).toEqual([
+    expect.objectContaining({
+      name: 'cancel',
+      parameters: {
+        type: 'object',
+        properties: { id: { type: 'string' }, why: { type: 'null' } },
+        required: ['id', 'why'],
+      },
+    }),
+    expect.objectContaining({ name: 'find' }),
+  ])
+  // A recorded policy reads these lines: task, repeat, and the agent's own messages.
+  expect(recordings.map(({ task, repeat }) => [task, repeat])).toEqual([
+    [tasks[0]!.id, 0],
+    [tasks[0]!.id, 1],
+    [tasks[1]!.id, 0],
+  ])
+  expect(recordings[0]).toMatchObject({
+    rest: { metadata: { note: 7 } },
+    messages: [{ role: 'assistant' }, { role: 'tool', name: 'find' }, { content: 'It is in Oslo.' }],
+  })
+  const decisions = await read('src/decisions.ts')
+  expect(decisions).toContain('new Set<string>(["cancel"])')
+  for (const { id } of tasks) expect(decisions).toContain(`"${id}": null,`)
+  const todo = await read('TODO.md')
+  expect(todo.match(/Which facts must be told\?/g)).toHaveLength(2)
+  expect(todo).toContain('called `cancel({"id":"B-2","why":null})`')
+})
+
+test('what cannot be read is told line by line, and nothing else is lost', async () => {
+  const { found, tasks, read } = await made([
+    '\ufeff{"messages": [{"role":"user","content":"One?"},{"role":"assistant","content":"1"}]}\r',
+    '{"messages": [{"role":"user"',
+    '',
+    { messages: [{ role: 'assistant', content: 'nobody asked' }] },
+    { messages: [] },
+    { messages: [{ role: 'user', content: 'x' }, { role: 'king' }] },
+    { other: 1 },
+    [user('Two?')],
+    [user([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]), assistant('A cat.')],
+    { messages: [user('Three?'), tool('stray'), assistant('3', ['odd.name/x', '{broken'])] },
+    `{"messages": [{"role":"user","content":"${'y'.repeat(10 * 1024 * 1024)}"}]}`,
+    '{"torn": ',
+  ])
+  expect(found.unread.map(({ place }) => place)).toEqual([
+    'line 2',
+    'line 4',
+    'line 5',
+    'line 6',
+    'line 7',
+    'line 12',
+  ])
+  expect(found.unread.map(({ problem }) => problem).join('\n')).toMatch(
+    /not JSON[\s\S]*no user message[\s\S]*no messages[\s\S]*role "king"[\s\S]*neither a list[\s\S]*cut off/,
+  )
+  expect(found.conversations).toBe(5)
+  expect(tasks).toHaveLength(5)
+  expect(tasks[2]?.prompt).toEqual([
+    { role: 'user', content: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] },
+  ])
+  for (const [i, task] of tasks.entries()) expect(taskProblems(task, i)).toEqual([])
+  const [renamed] = JSON.parse(await read('tools.json')) as { name: string }[]
+  expect(renamed?.name).toMatch(/^odd_name_x_[0-9a-f]{8}$/)
+  const todo = await read('TODO.md')
+  expect(todo).toContain('## What could not be read')
+  expect(todo).toContain('answers no call')
+  expect(todo).toContain('1 with unreadable arguments')
+  expect(todo.length).toBeLessThan(20_000)
+})
+
+test('a task that was renamed between runs is noticed; tools that differ are too', async () => {
+  const spec = (description: string) => [
+    { type: 'function', function: { name: 'find', description, parameters: { type: 'object' } } },
+  ]
+  const { found } = await made([
+    { task_id: 'old', messages: [user('Where?'), assistant('Here.')], tools: spec('Finds.') },
+    { task_id: 'new', messages: [user('Where?'), assistant('There.')], tools: spec('Finds things.') },
+    { task_id: 'new', messages: [user('Where is it then?'), assistant('There.')] },
+  ])
+  expect(found.tasks.map(({ id, recordings, wordings }) => [id, recordings.length, wordings.size])).toEqual([
+    ['old', 1, 1],
+    ['new', 2, 2],
+  ])
+  expect(found.remarks.join('\n')).toMatch(
+    /"old", "new" ask the same thing[\s\S]*tool "find" in different ways/,
+  )
+  expect(found.tools[0]).toMatchObject({ described: true, description: 'Finds.' })
+})
+
+test('system messages that differ stay with their tasks; a greeting belongs to the question', async () => {
+  const { tasks, recordings, read } = await made([
+    [{ role: 'system', content: 'A' }, assistant('Hello!'), user('One?'), assistant('1')],
+    [{ role: 'system', content: 'B' }, user('Two?'), assistant('2')],
+  ])
+  expect(await read('system.md')).toBe('')
+  expect(tasks[0]?.prompt).toEqual([
+    { role: 'system', content: 'A' },
+    { role: 'assistant', content: 'Hello!' },
+    { role: 'user', content: 'One?' },
+  ])
+  expect(recordings[0]?.['messages']).toEqual([{ role: 'assistant', content: '1' }])
+})
+
+test('texts of people end no comment, no string and no heading', async () => {
+  const nasty = 'a */ `b` \u2028 // c\n"d" <img src=x> $e \\'
+  const { read, tasks } = await made([
+    { task_id: nasty, messages: [user(nasty), assistant(nasty, ['do_it', JSON.stringify({ x: nasty })])] },
+  ])
+  expect(tasks[0]?.id).toBe(nasty)
+  const { stripTypeScriptTypes } = await import('node:module')
+  const code = stripTypeScriptTypes(await read('src/decisions.ts'))
+  const url = `data:text/javascript,${encodeURIComponent(code)}`
+  const { decisions } = (await import(/* @vite-ignore */ url)) as { decisions: Record<string, unknown> }
+  expect(decisions).toEqual({ [nasty]: null })
+  const todo = await read('TODO.md')
+  // In a code span it is inert.
+  expect(todo.replace(/`[^`\n]*`/g, '')).not.toContain('<img')
+  expect(todo.split('\n').filter((text) => text.startsWith('### '))).toHaveLength(1)
+})
+
+test('a file without a task makes nothing', async () => {
+  await expect(made([{ messages: [{ role: 'assistant', content: 'x' }] }])).rejects.toMatchObject({
+    code: 'import_invalid',
+    message: expect.stringContaining('line 1: nobody asks anything'),
+  })
+})
