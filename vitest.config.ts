@@ -8,6 +8,7 @@ export default defineConfig({
       'scripts/**/*.test.ts',
       'docs/**/*.test.ts',
       'conformance/cases/**/*.test.ts',
+      'conformance/tau-bench/**/*.test.ts',
     ],
     testTimeout: 60_000,
     hookTimeout: 60_000,

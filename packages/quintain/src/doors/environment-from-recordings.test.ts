@@ -72,7 +72,7 @@ test('conversations about one thing are one task; the question is its prompt and
     format: 'chat',
     conversations: 3,
     unread: [],
-    blanks: { repeats: 2, turns: 10, source: 'traces.jsonl' },
+    blanks: { repeats: 1, turns: 10, source: 'traces.jsonl' },
   })
   expect(tasks).toHaveLength(2)
   expect(tasks[0]).toMatchObject({

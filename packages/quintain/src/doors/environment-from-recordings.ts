@@ -99,7 +99,11 @@ export async function environmentFromRecordings(
     blanks: {
       // Twice what was needed once, since another agent may take its time.
       turns: Math.max(10, 2 * mostTurns),
-      repeats: tasks.reduce((most, { recordings }) => Math.max(most, recordings.length), 1),
+      // What every task has: a recorded policy has nothing to say in a repeat that was not recorded.
+      repeats: tasks.reduce(
+        (least, { recordings }) => Math.min(least, recordings.length),
+        Number.MAX_SAFE_INTEGER,
+      ),
       source,
     },
     unread,

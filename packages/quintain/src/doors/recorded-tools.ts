@@ -68,7 +68,7 @@ export class ToolsSeen {
         const inferred = {
           description: `Recorded ${times}; what it does is not in the recordings.`,
           // A provider wants an object whatever was seen, and nothing may have been.
-          parameters: { properties: {}, ...seen.schema(), type: 'object' },
+          parameters: { ...seen.schema(), type: 'object', properties: seen.schema()['properties'] ?? {} },
         }
         return {
           name,
