@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { estimateRate } from './estimate.ts'
 import { triesOf, triesText } from './tries.ts'
 
 const values = (found: { value: number }[] | undefined) => found?.map(({ value }) => Number(value.toFixed(4)))
@@ -75,6 +76,22 @@ test('pass^k never rises with k, pass@k never falls, both lie in their intervals
         expect(interval![0]).toBeGreaterThanOrEqual(0)
         expect(interval![1]).toBeLessThanOrEqual(1)
       }
+    }),
+  )
+})
+
+test('one try is the success rate, interval and all, where every task has as many', () => {
+  const tasks = fc.array(fc.array(fc.constantFrom(0, 1), { minLength: 3, maxLength: 3 }), {
+    minLength: 2,
+    maxLength: 9,
+  })
+  fc.assert(
+    fc.property(tasks, (scores) => {
+      const { value, interval } = estimateRate(scores)
+      const [once] = triesOf(scores)!.passAtK
+      expect(once!.value).toBeCloseTo(value!, 12)
+      expect(once!.interval![0]).toBeCloseTo(interval[0], 9)
+      expect(once!.interval![1]).toBeCloseTo(interval[1], 9)
     }),
   )
 })

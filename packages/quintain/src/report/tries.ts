@@ -37,12 +37,13 @@ function ksUpTo(most: number): number[] {
 }
 
 /** Wilson's interval of a mean over tasks, at the n that the spread of the tasks is worth: values between 0 and 1 differ less than zeros and ones. */
-function intervalOver(values: readonly number[]): [number, number] | null {
+function intervalOver(values: readonly number[], most: number): [number, number] | null {
   const { mean, stderr } = clusteredMean(values.map((value) => [value]))
   if (mean === null || stderr === null) return null
   const n = values.length
   if (stderr < 1e-12) return wilsonInterval(mean * n, n, level)
-  const effective = (mean * (1 - mean)) / (stderr * stderr)
+  // An SE below that of independent groups of k tries is luck of few tasks, not information.
+  const effective = Math.min(most, (mean * (1 - mean)) / (stderr * stderr))
   return wilsonInterval(mean * effective, effective, level, studentTQuantile((1 + level) / 2, n - 1))
 }
 
@@ -68,11 +69,12 @@ export function triesOf(scores: TaskScores): Tries | null {
   if (counts.length === 0) return null
   const least = counts.reduce((fewest, { n }) => Math.min(fewest, n), Number.POSITIVE_INFINITY)
   if (least < 2) return null
+  const tries = counts.reduce((sum, { n }) => sum + n, 0)
   const over = (estimator: typeof passAtK): TryEstimate[] =>
     ksUpTo(least).map((k) => {
       const values = counts.map(({ n, c }) => estimator(n, c, k).value ?? 0)
       const value = values.reduce((sum, one) => sum + one, 0) / values.length
-      return { k, value, interval: intervalOver(values) }
+      return { k, value, interval: intervalOver(values, tries / k) }
     })
   const always = counts.filter(({ n, c }) => n === c).length
   const never = counts.filter(({ c }) => c === 0).length
