@@ -205,6 +205,15 @@ function useCommandLine(node: string, project: string, version: string): void {
   need(summary.orders === 8 && summary.success?.value === 1, `quintain eval came to ${json.slice(0, 2000)}`)
   need(say('report', dir).includes('wordle'), 'quintain report does not name the environment')
   need(say('list', '.').length > 0, 'quintain list says nothing')
+  const page = join(project, `${dir}.html`)
+  need(
+    say('report', dir, '--html', page).includes('All 8 trajectories'),
+    'quintain report --html lacks trajectories',
+  )
+  const script = /<script>([\s\S]*?)<\/script>/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
+  need(script.length > 10_000, 'the page of quintain report --html lacks its script')
+  // Throws when it is no script; in a browser conformance/browser runs it.
+  new Function(script)
 }
 
 /** `quintain init` makes a package that passes its own tests. */

@@ -19,7 +19,11 @@ afterAll(() => rm(cwd, { recursive: true, force: true }))
 
 async function quintain(...argv: string[]) {
   const said = { stdout: '', stderr: '' }
-  const sink = (name: keyof typeof said) => ({ write: (text: string) => void (said[name] += text) })
+  const sink = (name: keyof typeof said) => ({
+    write: (text: string) => {
+      said[name] += text
+    },
+  })
   const code = await runCli(argv, { stdout: sink('stdout'), stderr: sink('stderr'), env: {}, cwd })
   return { code, ...said }
 }

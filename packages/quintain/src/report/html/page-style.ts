@@ -34,7 +34,7 @@ const shadeRules = (colours: readonly string[]) =>
 /** The style sheet of the page: no font, image or file from outside; light, dark, narrow and print. */
 export const pageStyle = `
 :root{--ground:#f4f5f3;--card:#fff;--ink:#16201e;--soft:#56625f;--line:#dfe3e0;--track:#e9ecea;--accent:#0b6e63;--accent-soft:#cfe5e1;--good:#0b6e63;--bad:#b8400f;--fault:#a3225a;--unscored:#75691a;--hover:#eef3f1;--code:#f2f4f2;--banner:#fff4d6;--banner-line:#e3c565;--agent:#0b6e63;--user:#1f5fa8;--system:#6a5a8c;--tool:#8a5a00;color-scheme:light}
-@media (prefers-color-scheme:dark){:root{--ground:#101514;--card:#182020;--ink:#e7edeb;--soft:#9fadaa;--line:#2b3635;--track:#263130;--accent:#4fd1bf;--accent-soft:#1d4a45;--good:#4fd1bf;--bad:#ff9a68;--fault:#ff8ab8;--unscored:#d9c75e;--hover:#202b2a;--code:#121919;--banner:#3a3114;--banner-line:#7d6a24;--agent:#4fd1bf;--user:#8cbcf5;--system:#bba9e6;--tool:#e9b557;color-scheme:dark}}
+@media screen and (prefers-color-scheme:dark){:root{--ground:#101514;--card:#182020;--ink:#e7edeb;--soft:#9fadaa;--line:#2b3635;--track:#263130;--accent:#4fd1bf;--accent-soft:#1d4a45;--good:#4fd1bf;--bad:#ff9a68;--fault:#ff8ab8;--unscored:#d9c75e;--hover:#202b2a;--code:#121919;--banner:#3a3114;--banner-line:#7d6a24;--agent:#4fd1bf;--user:#8cbcf5;--system:#bba9e6;--tool:#e9b557;color-scheme:dark}}
 *{box-sizing:border-box}
 html{scroll-behavior:smooth}
 body{margin:0;background:var(--ground);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
@@ -155,6 +155,7 @@ button.success .mark,button.scored .mark{color:var(--good)}
 .message.assistant{border-left-color:var(--agent)}.message.user{border-left-color:var(--user)}.message.system{border-left-color:var(--system)}.message.tool{border-left-color:var(--tool)}
 .said{white-space:pre-wrap}
 .block .said{margin:0;min-height:0;unicode-bidi:plaintext;font-size:14px}
+.piece{content-visibility:auto;contain-intrinsic-size:auto 3000px}
 .block+.block{margin-top:7px}
 .message.system .said{color:var(--soft);font-size:13px}
 .block.reasoning .said{color:var(--soft);font-style:italic}
@@ -167,7 +168,7 @@ button.success .mark,button.scored .mark{color:var(--good)}
 .escape{color:var(--fault);border:1px solid currentcolor;border-radius:3px;font-size:.85em;padding:0 2px;margin:0 1px}
 .more{margin-top:6px}
 ${shadeRules(ramp.light)}
-@media (prefers-color-scheme:dark){${shadeRules(ramp.dark)}}
+@media screen and (prefers-color-scheme:dark){${shadeRules(ramp.dark)}}
 @media (max-width:820px){.top,main,footer{padding-left:12px;padding-right:12px}.tile,.card,#explore{padding:14px}#panes{grid-template-columns:minmax(0,1fr);grid-template-rows:minmax(0,2fr) minmax(0,3fr);height:94vh}#list{border-right:0;border-bottom:1px solid var(--line)}.cards{grid-template-columns:minmax(0,1fr)}.tiles{grid-template-columns:minmax(0,1fr)}h1{font-size:24px}.big{font-size:32px}.facts{grid-template-columns:minmax(0,1fr)}.facts dd{margin-bottom:6px}.report th,.report td{display:block;width:auto;padding-right:0}.report th:empty{display:none}.report td{border-top:0;padding-top:0}.card.tall{grid-row:auto}select{max-width:100%}}
 @media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
 @media print{:root{--ground:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;color-scheme:light}body{font-size:12px;print-color-adjust:exact;-webkit-print-color-adjust:exact}.top,main,footer{max-width:none;padding:0}.tile,.card{break-inside:avoid}.card.wide{break-inside:auto}#filters,#panes,.skip,#tasks-note,#explore>.note{display:none!important}.tiles{grid-template-columns:1fr 1fr}}

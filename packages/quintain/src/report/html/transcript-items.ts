@@ -26,6 +26,9 @@ export interface Block {
   text: string
 }
 
+/** Scores that stand before the messages; where there are more, those follow behind. */
+const mostScores = 12
+
 /** Tool arguments as the model wrote them: laid out when they are JSON, and said to be none when they are not. */
 export function argumentsText(raw: string): string {
   if (raw.trim() === '') return '{}'
@@ -102,7 +105,7 @@ function facts({ attempt, seats }: Transcript, tries: number): string[] {
   ]
 }
 
-function endItems({ attempt, components }: Transcript, weights: Record<string, number>): TranscriptItem[] {
+function endItems({ attempt }: Transcript): TranscriptItem[] {
   const items: TranscriptItem[] = []
   const { outcome, stop, fault, verdict } = attempt
   items.push({
@@ -136,6 +139,14 @@ function endItems({ attempt, components }: Transcript, weights: Record<string, n
       tone: verdict.success === null ? 'plain' : verdict.success ? 'good' : 'bad',
     })
   }
+  return items
+}
+
+function componentItems(
+  { attempt: { verdict }, components }: Transcript,
+  weights: Record<string, number>,
+): TranscriptItem[] {
+  const items: TranscriptItem[] = []
   const names = new Set([
     ...Object.keys(components),
     ...Object.keys(verdict?.rewards ?? {}),
@@ -171,7 +182,8 @@ export function transcriptItems(
   transcript: Transcript,
   { tries = 1, weights = {} }: { tries?: number; weights?: Record<string, number> } = {},
 ): TranscriptItem[] {
-  const items: TranscriptItem[] = endItems(transcript, weights)
+  const scores = componentItems(transcript, weights)
+  const items: TranscriptItem[] = [...endItems(transcript), ...scores.slice(0, mostScores)]
   for (const text of transcript.problems) items.push({ kind: 'problem', text })
   items.push({ kind: 'heading', text: 'Messages' })
   const calls = new Map<number, TranscriptCall>()
@@ -185,6 +197,10 @@ export function transcriptItems(
   for (const call of stray) {
     const why = call.fault === undefined ? 'gave no message' : `${call.fault.code}: ${call.fault.message}`
     items.push({ kind: 'problem', text: `model call of ${call.seat} at ${durationText(call.atMs)} ${why}` })
+  }
+  if (scores.length > mostScores) {
+    items.push({ kind: 'heading', text: `The other ${plural(scores.length - mostScores, 'score')}` })
+    items.push(...scores.slice(mostScores))
   }
   items.push({ kind: 'heading', text: 'Attempt' })
   for (const text of facts(transcript, tries)) items.push({ kind: 'fact', text })

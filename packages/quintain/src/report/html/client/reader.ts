@@ -2,25 +2,12 @@ import { countText } from '../../number-text.ts'
 import { printableLine } from '../../printable.ts'
 import { orderName } from '../filter-rows.ts'
 import { type PageIndex, rowKinds } from '../page-data.ts'
+import { beginningOf, piecesOf } from '../text-pieces.ts'
 import { type Block, type TranscriptItem, transcriptItems } from '../transcript-items.ts'
 import { byId, element, inertText } from './element.ts'
 import { kindMarks } from './rollout-list.ts'
 import type { Transcripts } from './transcripts.ts'
 import { VirtualList } from './virtual-list.ts'
-
-/** Characters and lines of a text before it is folded. */
-const foldAt = { characters: 3_000, lines: 40 }
-
-/** The beginning of a long text; undefined when it is short. */
-export function beginningOf(text: string): string | undefined {
-  let end = -1
-  for (let line = 0; line < foldAt.lines; line++) {
-    end = text.indexOf('\n', end + 1)
-    if (end < 0) break
-  }
-  const cut = Math.min(foldAt.characters, end < 0 ? text.length : end)
-  return text.length - cut < 200 ? undefined : text.slice(0, cut).toWellFormed()
-}
 
 /** A guess at an item's height before it is drawn, in pixels. */
 function guess(item: TranscriptItem): number {
@@ -176,8 +163,16 @@ export class Reader {
     const said = element('div', { class: 'said' })
     block.append(said)
     const beginning = beginningOf(text)
+    const showAll = () => {
+      const pieces = piecesOf(text)
+      said.replaceChildren(
+        ...(pieces.length < 2
+          ? [inertText(text)]
+          : pieces.map((piece) => element('div', { class: 'piece' }, inertText(piece)))),
+      )
+    }
     if (beginning === undefined || this.unfolded.has(key)) {
-      said.append(inertText(text))
+      showAll()
       return block
     }
     said.append(inertText(beginning), '…')
@@ -188,7 +183,7 @@ export class Reader {
     )
     more.addEventListener('click', () => {
       this.unfolded.add(key)
-      said.replaceChildren(inertText(text))
+      showAll()
       more.remove()
     })
     block.append(more)
