@@ -96,6 +96,7 @@ describe('final_number', () => {
     ['\\boxed{42} took 3 steps', 42],
     ['#### 18\nThis used 3 facts.', 18],
     ['Q: how many?\nA: 18', 18],
+    ['#### 5 + 3 = 8 eggs', 8],
     ['#### Step 4: add\nso 7', 7],
     ['first 5, then 6', 6],
     ['the 5th has 20', 20],

@@ -16,7 +16,12 @@ interface Declared {
  * before it was not given as one. Of a text that was cut off, only what was declared and ended counts.
  */
 export function finalNumber(text: string, truncated: boolean): Extraction {
-  const tokens = findNumbers(text)
+  // Where the answer is marked, most texts need not be searched for numbers at all.
+  let found: NumberToken[] | undefined
+  const tokens = () => {
+    found ??= findNumbers(text)
+    return found
+  }
   const declared = lastDeclared(text, tokens)
   if (declared !== undefined) {
     if (truncated && declared.end >= text.trimEnd().length) return none('truncated')
@@ -24,13 +29,13 @@ export function finalNumber(text: string, truncated: boolean): Extraction {
     return { answer: declared.text, number: declared.number }
   }
   if (truncated) return none('truncated')
-  const last = tokens.at(-1)
+  const last = tokens().at(-1)
   if (last === undefined) return none('no_candidate')
   if (last.reading === undefined || last.operand) return none('not_a_number')
   return { answer: last.text, number: last.reading }
 }
 
-function lastDeclared(text: string, tokens: readonly NumberToken[]): Declared | undefined {
+function lastDeclared(text: string, tokens: () => readonly NumberToken[]): Declared | undefined {
   let last: Declared | undefined
   const offer = (declared: Declared) => {
     if (last === undefined || declared.at > last.at) last = declared
@@ -42,7 +47,7 @@ function lastDeclared(text: string, tokens: readonly NumberToken[]): Declared | 
   const said = findAnswerMarked(text)
   for (let index = said.length - 1; index >= 0; index--) {
     const { from, end } = said[index]!
-    const within = tokensBetween(tokens, from, end)
+    const within = tokensBetween(tokens(), from, end)
     const token = answerOf(text, within)
     if (token === undefined) {
       // Words for want of a number, with nothing after them, are what was answered.
@@ -62,7 +67,9 @@ function lastDeclared(text: string, tokens: readonly NumberToken[]): Declared | 
 }
 
 function ofText(at: number, end: number, content: string): Declared {
-  const number = readNumber(content) ?? undefined
+  // Of a calculation with its result, `5 + 3 = 8`, the result is meant.
+  const result = /^[\d\s.,+*×÷/()$€£%−–-]+=(.*)$/s.exec(content)?.[1]
+  const number = readNumber(content) ?? (result === undefined ? undefined : (readNumber(result) ?? undefined))
   return { at, end, text: number?.text ?? content, number }
 }
 

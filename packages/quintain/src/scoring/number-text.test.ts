@@ -38,6 +38,7 @@ describe('readNumber', () => {
     ['\\(42\\)', 42],
     ['1,00,000', 100_000],
     ['1 250', 1250],
+    ['~18', 18],
   ])('%s is %d', (text, value) => {
     expect(worthOf(text)).toBe(value)
   })

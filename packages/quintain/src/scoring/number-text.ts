@@ -220,7 +220,7 @@ export function readNumber(text: string): NumberReading | null {
   const tokens = findNumbers(bare)
   const [token] = tokens
   if (token?.reading === undefined || tokens.length !== 1) return null
-  if (bare.slice(0, token.start).trim() !== '') return null
+  if (!/^\s*[~≈]?\s*$/.test(bare.slice(0, token.start))) return null
   const rest = bare.slice(token.end).trim()
   if (!/^[\p{L}°\s.²³/\\$€£¥₹¢-]*$/u.test(rest) || rest.length > 60) return null
   const unit = token.reading.unit ?? (rest === '' ? undefined : canonicalUnit(rest.replace(/\.$/, '')))
