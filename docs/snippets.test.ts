@@ -332,7 +332,7 @@ describe('the manual names all there is', () => {
 
   test('every option of evaluate() and resume(), and every field of their result', () => {
     const parts = textOfPage('docs/evaluate.md').split(/^## /m)
-    const sources = ['evaluate.ts', 'engine/run-options.ts']
+    const sources = ['evaluate.ts', 'evaluate-all.ts', 'evaluate-options.ts', 'engine/run-options.ts']
       .map((file) => readFileSync(join(root, 'packages/quintain/src', file), 'utf8'))
       .join('\n')
     const fieldsOf = (type: string) => {
@@ -348,10 +348,16 @@ describe('the manual names all there is', () => {
       )
     }
     const control = fieldsOf('RunControl')
+    const shared = [...fieldsOf('SharedOptions'), ...fieldsOf('PlanOptions')]
     expect(told('Options of `evaluate()`').sort()).toEqual(
-      [...fieldsOf('EvaluateOptions'), ...control].sort(),
+      [...fieldsOf('EvaluateOptions'), ...shared, ...control].sort(),
     )
-    expect(told('Options of `resume()`').sort()).toEqual([...fieldsOf('ResumeRunOptions'), ...control].sort())
+    expect(told('Several players').sort()).toEqual(
+      [...fieldsOf('EvaluateAllOptions'), ...fieldsOf('EvaluateAllResult')].sort(),
+    )
+    expect(told('Options of `resume()`').sort()).toEqual(
+      [...fieldsOf('ResumeRunOptions'), ...fieldsOf('ExtendOptions'), ...control].sort(),
+    )
     expect(told('What comes back').sort()).toEqual(fieldsOf('RunResult').sort())
     expect(control.length).toBeGreaterThan(5)
   })

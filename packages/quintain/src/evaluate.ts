@@ -1,18 +1,15 @@
 import { resolve } from 'node:path'
 import {
   type Environment,
-  type Harness,
-  type Limits,
   type ManifestRecord,
   type Model,
   QuintainError,
   readManifest,
-  refuseUnknown,
   removeRun,
-  type Sampling,
   type Seat,
 } from './core/index.ts'
 import {
+  type ExtendOptions,
   type Player,
   type Progress,
   previewRun,
@@ -24,39 +21,29 @@ import {
   resumeRun,
   startRun,
 } from './engine/index.ts'
+import {
+  checkMinCoverage,
+  checkOptions,
+  checkPlayers,
+  checkPolicy,
+  modelPlayer,
+  playerOf,
+  type SharedOptions,
+  seatsOf,
+  sharedKeys,
+} from './evaluate-options.ts'
 import type { AgentFunction } from './harness/index.ts'
 import { chatModelFromEnv, readRecordings } from './models/index.ts'
 import { type Estimate, type RateEstimate, type RunSummary, summarize } from './report/index.ts'
 
 /** How to evaluate; exactly one of `agent`, `model` and `policy` says who plays the agent's seat. */
-export interface EvaluateOptions<Data = unknown> extends RunControl {
+export interface EvaluateOptions<Data = unknown> extends SharedOptions {
   /** A function that answers; it runs in this process. */
   agent?: AgentFunction<Data>
   /** A model of an OpenAI-compatible endpoint by name (`OPENAI_BASE_URL` and `OPENAI_API_KEY` of the environment), or any `Model`. */
   model?: string | Model
   /** `script:oracle`, `script:noop`, `script:random`, `script:NAME`, or `recorded:PATH`. */
   policy?: string
-  /** Who plays other seats: a model's name, a model, or a policy. */
-  seats?: Record<Seat, string | Model>
-  /** Which tasks: so many, or these ids; all when absent. */
-  tasks?: number | readonly string[]
-  split?: string
-  /** Rollouts of each task; 1 when absent. */
-  repeats?: number
-  /** Options of the environment. */
-  options?: Record<string, unknown>
-  limits?: Limits
-  sampling?: Sampling
-  seed?: string | number
-  escalate?: boolean
-  /** The program round the agent's model, such as `toolLoop({ mostToolErrors: 3 })`; it runs in this process. */
-  harness?: Harness
-  isolation?: 'worker' | 'inline'
-  /** Where to record the run; without it the records are removed once the result is worked out. */
-  dir?: string
-  /** Coverage from which a headline number is given; 1 when absent. */
-  minCoverage?: number
-  cwd?: string
 }
 
 /** What an evaluation came to. */
@@ -79,28 +66,7 @@ const evaluateKeys = [
   'agent',
   'model',
   'policy',
-  'seats',
-  'tasks',
-  'split',
-  'repeats',
-  'options',
-  'limits',
-  'sampling',
-  'seed',
-  'escalate',
-  'harness',
-  'isolation',
-  'dir',
-  'minCoverage',
-  'cwd',
-  'concurrency',
-  'maxTries',
-  'maxCostUsd',
-  'workers',
-  'signal',
-  'hardSignal',
-  'graceMs',
-  'onProgress',
+  ...sharedKeys,
 ] as const satisfies readonly (keyof EvaluateOptions)[]
 
 /**
@@ -132,22 +98,13 @@ export async function plan<Options, Data, Secret, State>(
   return previewRun(toRunOptions(env as Environment | string, options as EvaluateOptions))
 }
 
-export interface ResumeRunOptions extends RunControl {
+export interface ResumeRunOptions extends RunControl, ExtendOptions {
   /** The agent of a run that had one. */
   agent?: AgentFunction
   /** The model of a run that had one; by default the one that the run names, from the environment variables. */
   model?: string | Model
   seats?: Record<Seat, string | Model>
-  /** The environment object of a run that was made with one. */
-  env?: Environment
-  /** More tasks or repeats to order into the run. */
-  tasks?: number | readonly string[]
-  repeats?: number
-  split?: string
-  retryFaults?: boolean
-  force?: boolean
   minCoverage?: number
-  cwd?: string
 }
 
 /** Finishes a run: what is open, and what ended in faults. The same path as a new run. Throws as `evaluate`, and `run_not_found`, `run_locked`, `run_too_new`, `run_mismatch`. */
@@ -160,8 +117,7 @@ export async function resume(dir: string, options: ResumeRunOptions = {}): Promi
   const players: Record<Seat, Player> = {}
   for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
   if (agent !== undefined) players['agent'] = { agent }
-  if (model !== undefined)
-    players['agent'] = { model: typeof model === 'string' ? chatModelFromEnv(model) : model }
+  if (model !== undefined) players['agent'] = modelPlayer(model)
   const manifest = await readManifest(resolve(rest.cwd ?? '.', dir))
   for (const [seat, { policy, endpoint }] of Object.entries(manifest.seats)) {
     const name = /^openai-compatible:(.+)$/.exec(policy)?.[1]
@@ -172,7 +128,12 @@ export async function resume(dir: string, options: ResumeRunOptions = {}): Promi
   return resultOf(end, true, minCoverage)
 }
 
-async function resultOf(end: RunEnd, keep: boolean, minCoverage: number | undefined): Promise<RunResult> {
+/** What a run that has ended came to; removes its records unless they are kept. */
+export async function resultOf(
+  end: RunEnd,
+  keep: boolean,
+  minCoverage: number | undefined,
+): Promise<RunResult> {
   const summary = await summarize(end.dir, minCoverage === undefined ? {} : { minCoverage })
   if (!keep) await removeRun(end.dir)
   return {
@@ -188,12 +149,8 @@ async function resultOf(end: RunEnd, keep: boolean, minCoverage: number | undefi
 }
 
 function toRunOptions(env: Environment | string, options: EvaluateOptions): RunOptions {
-  if (typeof options !== 'object' || options === null) {
-    throw new QuintainError('usage', 'evaluate() takes an environment and options, such as { agent }.')
-  }
-  refuseUnknown(options, evaluateKeys, 'usage', 'evaluate(): unknown option')
-  const { agent, model, policy, seats, minCoverage, ...rest } = options
-  checkMinCoverage(minCoverage)
+  checkOptions(options, evaluateKeys, 'evaluate()')
+  const { agent, model, policy, seats, minCoverage: _minCoverage, ...rest } = options
   const given = [agent, model, policy].filter((one) => one !== undefined)
   if (given.length !== 1) {
     throw new QuintainError(
@@ -201,48 +158,20 @@ function toRunOptions(env: Environment | string, options: EvaluateOptions): RunO
       `Say who plays the agent: exactly one of agent, model and policy (${given.length} given).`,
     )
   }
-  if (policy !== undefined && typeof policy !== 'string')
-    throw new QuintainError('usage', 'policy is no text; write script:NAME or recorded:FILE.')
   checkPlayers(agent, model, seats)
-  const players: Record<Seat, Player> = {}
-  if (agent !== undefined) players['agent'] = { agent }
-  else if (model !== undefined)
-    players['agent'] = { model: typeof model === 'string' ? chatModelFromEnv(model) : model }
-  else players['agent'] = { policy: policy! }
-  for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
-  return { ...rest, env, seats: players, openRecordings: readRecordings }
-}
-
-function checkMinCoverage(minCoverage: unknown): void {
-  if (minCoverage === undefined) return
-  if (typeof minCoverage === 'number' && minCoverage >= 0 && minCoverage <= 1) return
-  throw new QuintainError('usage', `minCoverage is ${String(minCoverage)}; give a share from 0 to 1.`)
-}
-
-/** Refuses, as `usage`, what cannot play a seat. */
-function checkPlayers(agent: unknown, model: unknown, seats: unknown): void {
-  if (agent !== undefined && typeof agent !== 'function')
-    throw new QuintainError('usage', 'agent is no function; an agent is a function that answers with text.')
-  if (seats !== undefined && (typeof seats !== 'object' || seats === null || Array.isArray(seats)))
-    throw new QuintainError('usage', 'seats is no object of players by seat.')
-  for (const [seat, player] of [['agent', model] as const, ...Object.entries(seats ?? {})]) {
-    if (player === undefined && seat === 'agent') continue
-    const { id, generate } = (player ?? {}) as { id?: unknown; generate?: unknown }
-    if (
-      (typeof player === 'string' && player !== '') ||
-      (typeof id === 'string' && typeof generate === 'function')
-    )
-      continue
-    throw new QuintainError(
-      'usage',
-      `The player of seat "${seat}" is neither text nor a model; give a model's name, a policy, or { id, generate }.`,
-    )
+  return {
+    ...rest,
+    env,
+    seats: { agent: agentPlayer(options), ...seatsOf(seats) },
+    openRecordings: readRecordings,
   }
 }
 
-function playerOf(player: string | Model): Player {
-  if (typeof player !== 'string') return { model: player }
-  return /^(script|recorded):/.test(player) ? { policy: player } : { model: chatModelFromEnv(player) }
+function agentPlayer({ agent, model, policy }: Pick<EvaluateOptions, 'agent' | 'model' | 'policy'>): Player {
+  if (agent !== undefined) return { agent }
+  if (model !== undefined) return modelPlayer(model)
+  checkPolicy(policy)
+  return { policy: policy ?? '' }
 }
 
 export type { Progress }

@@ -14,6 +14,7 @@ export {
   type RunResult,
   resume,
 } from './evaluate.ts'
+export { type EvaluateAllOptions, type EvaluateAllResult, evaluateAll } from './evaluate-all.ts'
 export {
   type AgentFunction,
   type AgentTurn,

@@ -1,15 +1,20 @@
-import { relative } from 'node:path'
-import { QuintainError } from '../core/index.ts'
+import { writeFile } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { messageOf, QuintainError, readPanel } from '../core/index.ts'
 import {
   type Comparison,
   compareRuns,
+  costSuccess,
+  costSuccessSvg,
+  costSuccessText,
+  decidedText,
   formatComparison,
   formatComparisonMarkdown,
   styleFor,
 } from '../report/index.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
-import { findRuns } from './run-path.ts'
+import { findRun, findRuns } from './run-path.ts'
 
 export interface CompareCommandOptions {
   force?: boolean
@@ -37,6 +42,8 @@ export async function compareCommand(
       '--alpha and --margin say how --fail-on-regression decides; give it too.',
     )
   }
+  if (margin !== undefined && margin < 0)
+    throw new QuintainError('usage', '--margin is a loss: a number from 0.')
   const dirs = (await Promise.all(named.map((run) => findRuns(run, io.cwd)))).flat()
   const found = await compareRuns(dirs, {
     force: options.force === true,
@@ -56,10 +63,34 @@ export async function compareCommand(
   }
   const runs = found.runs.map((run) => ({ ...run, dir: relative(io.cwd, run.dir) || '.' }))
   const comparison: Comparison = { ...found, runs }
+  const style = styleFor(io.stdout, io.env)
   if (json) io.stdout.write(`${JSON.stringify(comparison, null, 2)}\n`)
   else if (markdown) io.stdout.write(formatComparisonMarkdown(comparison))
-  else io.stdout.write(formatComparison(comparison, { style: styleFor(io.stdout, io.env) }))
+  else {
+    io.stdout.write(formatComparison(comparison, { style }))
+    const picture = costSuccess(comparison)
+    // Runs that cost nothing have nothing to be drawn.
+    if (picture.points.some(({ cost }) => cost !== 0)) io.stdout.write(`\n${costSuccessText(picture)}`)
+  }
+  const decided = named.length === 1 ? (await readPanel(findRun(named[0]!, io.cwd)))?.decided : undefined
+  if (decided !== undefined && !runs.every(({ complete }) => complete)) {
+    const sink = json ? io.stderr : io.stdout
+    sink.write(`\n${markdown || json ? '' : '  '}${decidedText(decided)}\n`)
+  }
+  if (options.svg !== undefined)
+    await writePicture(resolve(io.cwd, options.svg), costSuccessSvg(costSuccess(comparison)))
   return exitCodeOfComparison(comparison)
+}
+
+async function writePicture(path: string, svg: string): Promise<void> {
+  try {
+    await writeFile(path, svg)
+  } catch (error) {
+    throw new QuintainError('usage', `--svg: ${path} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+      facts: { path },
+    })
+  }
 }
 
 /** Exit code of a comparison in which a regression was looked for: one that was found goes before one that cannot be told. */

@@ -1,19 +1,24 @@
 import { resolve } from 'node:path'
-import { QuintainError, readManifest, type Sampling } from '../core/index.ts'
-import type { Player, RunOptions } from '../engine/index.ts'
+import { QuintainError, readManifest, readPanel, type Sampling, writePanel } from '../core/index.ts'
+import type { PanelOptions, Player, RunOptions, RunPreview } from '../engine/index.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
+import { panelSession } from './panel-session.ts'
 import { parseLimits, parseOptions, parseSeats } from './parse.ts'
-import { groupNotes, newPlanNotes } from './plan-notes.ts'
+import { groupNotes, newPlanNotes, precisionNotes } from './plan-notes.ts'
 import { type EndpointOptions, PlayerOpener } from './players.ts'
 import { formatPreview } from './preview.ts'
 import { newRunDir } from './run-path.ts'
 import { runSession, type SessionOptions } from './run-session.ts'
+import { watchUntilDecided } from './watch.ts'
+
+/** Who plays, as it was typed: `-m MODEL`, or `--policy POLICY`. */
+export type NamedPlayer = { model: string } | { policy: string }
 
 export interface EvalOptions extends SessionOptions, EndpointOptions {
-  model?: string
-  policy?: string
+  /** In the order in which they were typed; the first is what the others are compared with. */
+  players?: NamedPlayer[]
   seat?: string[]
   tasks?: number
   task?: string[]
@@ -30,6 +35,10 @@ export interface EvalOptions extends SessionOptions, EndpointOptions {
   out?: string
   dryRun?: boolean
   escalate?: boolean
+  /** A change of the success rate that is to be seen, as a share. */
+  detect?: number
+  stopWhenDecided?: boolean
+  alpha?: number
 }
 
 function samplingOf({ temperature, topP, maxTokens, reasoningEffort }: EvalOptions): Sampling | undefined {
@@ -42,38 +51,59 @@ function samplingOf({ temperature, topP, maxTokens, reasoningEffort }: EvalOptio
   return Object.keys(sampling).length === 0 ? undefined : sampling
 }
 
-/** Plans a run of an environment, runs it, prints the report. */
-export async function evalCommand(env: string, options: EvalOptions, io: CliIo): Promise<ExitCode> {
-  const { model, policy } = options
-  if ((model === undefined) === (policy === undefined)) {
-    throw new QuintainError(
-      'usage',
-      model === undefined
-        ? 'Say who plays: -m MODEL, or --policy script:oracle (script:noop, script:random, or one the environment ships).'
-        : 'Give -m or --policy, not both.',
+/** Refuses what contradicts itself before anything is opened. Gives the players. */
+function checked(options: EvalOptions): NamedPlayer[] {
+  const { players = [], price = [] } = options
+  const refuse = (message: string): never => {
+    throw new QuintainError('usage', message)
+  }
+  if (players.length === 0) {
+    refuse(
+      'Say who plays: -m MODEL, or --policy script:oracle (script:noop, script:random, or one the environment ships).',
     )
   }
   if (options.tasks !== undefined && options.task !== undefined) {
-    throw new QuintainError('usage', 'Give -n (how many) or --task (which), not both.')
+    refuse('Give -n (how many) or --task (which), not both.')
   }
+  const models = new Set(players.flatMap((player) => ('model' in player ? [player.model] : [])))
+  if (models.size > 1 && price.some(({ model }) => model === undefined)) {
+    refuse(`With several models say whose price it is: --price ${[...models][0]}:in=0.15,out=0.60.`)
+  }
+  if (options.stopWhenDecided && players.length !== 2) {
+    refuse('--stop-when-decided compares two players: give -m (or --policy) twice.')
+  }
+  if (options.alpha !== undefined && !options.stopWhenDecided) {
+    refuse('--alpha is the error rate of --stop-when-decided; give it too.')
+  }
+  return players
+}
+
+const nameOf = (player: NamedPlayer): string => ('model' in player ? player.model : player.policy)
+
+/** What goes into the folder's name: who plays, or how many. */
+function folderPart(players: readonly NamedPlayer[]): string {
+  return players.length === 1 ? nameOf(players[0]!) : `${players.length}-players`
+}
+
+/** Plans a run of an environment for each player, runs them in turns, prints the report or the comparison. */
+export async function evalCommand(env: string, options: EvalOptions, io: CliIo): Promise<ExitCode> {
+  const named = checked(options)
   const limits = options.limit === undefined ? undefined : parseLimits(options.limit)
   const envOptions = options.option === undefined ? undefined : parseOptions(options.option)
   const otherSeats = parseSeats(options.seat ?? [])
   const sampling = samplingOf(options)
-  const players = new PlayerOpener(options, io)
+  const opener = new PlayerOpener(options, io)
   try {
-    const seats: Record<string, Player> = {
-      agent: policy === undefined ? { model: await players.model(model ?? '') } : { policy },
-    }
-    for (const [seat, text] of Object.entries(otherSeats)) seats[seat] = await players.player(text)
+    const players: Player[] = []
+    for (const one of named) players.push('policy' in one ? one : { model: await opener.model(one.model) })
+    const seats: Record<string, Player> = {}
+    for (const [seat, text] of Object.entries(otherSeats)) seats[seat] = await opener.player(text)
     const dir =
-      options.out === undefined ? newRunDir(io.cwd, env, policy ?? model ?? '') : resolve(io.cwd, options.out)
+      options.out === undefined ? newRunDir(io.cwd, env, folderPart(named)) : resolve(io.cwd, options.out)
     const { readRecordings } = await import('../models/index.ts')
     const tasks = options.task ?? options.tasks
-    const repeats = options.repeats ?? 1
-    const run: RunOptions = {
+    const shared: Omit<RunOptions, 'seats'> = {
       env,
-      seats,
       dir,
       cwd: io.cwd,
       openRecordings: (path) => readRecordings(resolve(io.cwd, path)),
@@ -88,24 +118,89 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
       ...(options.escalate === undefined ? {} : { escalate: options.escalate }),
       ...(options.workers === undefined ? {} : { workers: options.workers }),
     }
-    const { previewRun, startRun } = await import('../engine/index.ts')
-    if (options.dryRun) {
-      const preview = await previewRun(run)
-      io.stdout.write(options.json ? `${JSON.stringify(preview, null, 2)}\n` : formatPreview(preview))
-      const notes = [...newPlanNotes(options, preview), ...groupNotes(preview.environment.rewards, repeats)]
-      for (const note of options.quiet ? [] : notes) io.stderr.write(`${note}\n`)
-      return exitCodes.done
-    }
-    return await runSession(
-      (control) => startRun({ ...run, ...control }),
-      options,
-      io,
-      async ({ orders }) => [
-        ...newPlanNotes(options, { orders, repeats }),
-        ...groupNotes((await readManifest(dir)).environment.rewards, repeats),
-      ],
-    )
+    if (players.length === 1)
+      return await evalOne({ ...shared, seats: { agent: players[0]!, ...seats } }, options, io)
+    return await evalPanel({ ...shared, players, seats }, options, io)
   } finally {
-    await players.close()
+    await opener.close()
   }
+}
+
+async function evalOne(run: RunOptions, options: EvalOptions, io: CliIo): Promise<ExitCode> {
+  const { previewRun, startRun } = await import('../engine/index.ts')
+  if (options.dryRun) return showPreview([await previewRun(run)], options, io)
+  return runSession(
+    (control) => startRun({ ...run, ...control }),
+    options,
+    io,
+    async ({ orders }) => planNotes(options, orders, (await readManifest(run.dir ?? '')).environment),
+  )
+}
+
+async function evalPanel(panel: PanelOptions, options: EvalOptions, io: CliIo): Promise<ExitCode> {
+  const { previewPanel, startPanel } = await import('../engine/index.ts')
+  if (options.dryRun) return showPreview(await previewPanel(panel), options, io)
+  const dir = panel.dir ?? ''
+  const runs = panel.players.length
+  if (options.stopWhenDecided) await refuseUndecidable(panel)
+  const watched = options.stopWhenDecided
+    ? watchUntilDecided({ repeats: options.repeats ?? 1, alpha: options.alpha ?? 0.05 })
+    : undefined
+  return panelSession(
+    async (control) => {
+      const end = await startPanel({
+        ...panel,
+        ...control,
+        ...(watched === undefined ? {} : { watch: watched.watch }),
+      })
+      const decided = watched?.decided()
+      const record = await readPanel(end.dir)
+      if (decided !== undefined && record !== undefined) await writePanel(end.dir, { ...record, decided })
+      return end
+    },
+    options,
+    io,
+    async ({ orders }) => {
+      const record = await readPanel(dir)
+      const { environment } = await readManifest(resolve(dir, record?.runs[0] ?? ''))
+      return planNotes(options, orders / runs, environment)
+    },
+  )
+}
+
+/** Only a success that each rollout has for itself can be watched. Throws `usage`. */
+async function refuseUndecidable({ players, seats, ...shared }: PanelOptions): Promise<void> {
+  const { previewRun } = await import('../engine/index.ts')
+  const { environment } = await previewRun({ ...shared, seats: { ...seats, agent: players[0]! } })
+  const group = Object.values(environment.rewards).some(({ kind }) => kind === 'group')
+  if (environment.success && !group) return
+  throw new QuintainError(
+    'usage',
+    group
+      ? '--stop-when-decided cannot watch group rewards, which come when a group is whole.'
+      : '--stop-when-decided watches success, and this environment does not say what success is.',
+  )
+}
+
+type Environment = RunPreview['environment']
+
+function planNotes(options: EvalOptions, orders: number, { rewards, success }: Environment): string[] {
+  const repeats = options.repeats ?? 1
+  return [
+    ...newPlanNotes(options, { orders, repeats }),
+    ...groupNotes(rewards, repeats),
+    ...precisionNotes({ tasks: orders / repeats, repeats }, { success, detect: options.detect }),
+  ]
+}
+
+function showPreview(previews: readonly RunPreview[], options: EvalOptions, io: CliIo): ExitCode {
+  const [preview] = previews
+  if (preview === undefined) return exitCodes.done
+  const shown = previews.length === 1 ? preview : previews
+  io.stdout.write(
+    options.json ? `${JSON.stringify(shown, null, 2)}\n` : formatPreview(preview, previews.slice(1)),
+  )
+  if (options.quiet) return exitCodes.done
+  for (const note of planNotes(options, preview.orders, preview.environment)) io.stderr.write(`${note}\n`)
+  return exitCodes.done
 }

@@ -40,6 +40,14 @@ export function threshold(text: string): number {
   return percent === undefined ? value : value / 100
 }
 
+/** A change of a rate: `5%`, `0.05`, or points as a number from one. */
+export function change(text: string): number {
+  const value = threshold(text)
+  const found = value >= 1 && !text.includes('%') ? value / 100 : value
+  if (!(found > 0 && found <= 1)) throw new InvalidArgumentError('It must be a change such as 5%, 5 or 0.05.')
+  return found
+}
+
 /** Gathers an option that may be given often. */
 export function collect(text: string, previous: readonly string[] | undefined): string[] {
   return [...(previous ?? []), text]
@@ -135,6 +143,18 @@ export function parseSeats(texts: readonly string[]): Record<string, string> {
 }
 
 const priceNames = { in: 'input', out: 'output', cached: 'cacheRead' } as const
+
+/** A price, and the model that it is for where it says so. */
+export interface GivenPrice {
+  model?: string
+  price: Price
+}
+
+/** `in=0.15,out=0.60`, or `MODEL:in=0.15,out=0.60`; gathers an option that may be given often. */
+export function collectPrices(text: string, previous: readonly GivenPrice[] | undefined): GivenPrice[] {
+  const [, model, price = text] = /^(?:(.+):)?((?:in|out|cached)=.*)$/.exec(text) ?? []
+  return [...(previous ?? []), { ...(model === undefined ? {} : { model }), price: parsePrice(price) }]
+}
 
 /** `in=0.15,out=0.60,cached=0.02`: US dollars per million tokens; `in` and `out` must be there. */
 export function parsePrice(text: string): Price {

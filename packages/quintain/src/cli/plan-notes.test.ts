@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { extendedPlanNotes, groupNotes, newPlanNotes } from './plan-notes.ts'
+import {
+  detectText,
+  extendedPlanNotes,
+  groupNotes,
+  newPlanNotes,
+  precisionNotes,
+  precisionText,
+} from './plan-notes.ts'
 
 const size = (tasks: number, repeats: number) => ({
   orders: tasks * repeats,
@@ -46,5 +53,38 @@ describe('a plan that is extended', () => {
     const found = extendedPlanNotes(asked, before, after)
     expect(found).toHaveLength(notes.length)
     for (const [i, note] of notes.entries()) expect(found[i]).toContain(note)
+  })
+})
+
+describe('what a plan can show', () => {
+  test('is told in points, for one run and between two', () => {
+    expect(precisionText({ tasks: 30, repeats: 4 })).toBe(
+      '30 tasks x 4 can show a change of about 23 points between two such runs (in 4 of 5 cases, at 5 %); the success rate of one is known to about ± 13 points (95 %, new tasks)',
+    )
+    expect(precisionText({ tasks: 1, repeats: 4 })).toContain('one task does not show how tasks differ')
+    expect(precisionText({ tasks: 2, repeats: 1 })).toContain('can hardly show any change')
+    expect(precisionText({ tasks: 0, repeats: 1 })).toBe('nothing is ordered')
+  })
+
+  test('more tasks show more than more repeats of the same ones', () => {
+    const points = (tasks: number, repeats: number) =>
+      Number(/about ([\d.]+) points between/.exec(precisionText({ tasks, repeats }))?.[1])
+    expect(points(120, 1)).toBeLessThan(points(30, 4))
+    expect(points(30, 4)).toBeLessThan(points(30, 1))
+  })
+
+  test('how many tasks a change takes, and that a plan of so many shows it', () => {
+    const text = detectText(0.05, 4)
+    expect(text).toMatch(
+      /^To see a change of 5 points takes about \d+ tasks 4 times each, or about 1,400 tasks once each\.$/,
+    )
+    const tasks = Number(/about (\d+) tasks/.exec(text)?.[1])
+    expect(precisionText({ tasks, repeats: 4 })).toMatch(/about (4\.9|5|5\.1) points between/)
+  })
+
+  test('only where there is a success rate', () => {
+    expect(precisionNotes({ tasks: 30, repeats: 1 }, { success: false })).toEqual([])
+    expect(precisionNotes({ tasks: 0, repeats: 1 }, { success: true })).toEqual([])
+    expect(precisionNotes({ tasks: 30, repeats: 1 }, { success: true, detect: 0.1 })).toHaveLength(2)
   })
 })

@@ -2,13 +2,14 @@ import type { Model } from '../core/index.ts'
 import type { Player } from '../engine/index.ts'
 import type { Price } from '../models/index.ts'
 import type { CliIo } from './io.ts'
+import type { GivenPrice } from './parse.ts'
 
 /** Options of commands that call models. */
 export interface EndpointOptions {
   baseUrl?: string
   apiKeyEnv?: string
   concurrency?: number
-  price?: Price
+  price?: GivenPrice[]
 }
 
 /**
@@ -36,18 +37,26 @@ export class PlayerOpener {
     const open = this.models.get(name)
     if (open !== undefined) return open
     const { chatModelFromEnv } = await import('../models/index.ts')
-    const { baseUrl = endpoint, apiKeyEnv, concurrency, price } = this.options
+    const { baseUrl = endpoint, apiKeyEnv, concurrency } = this.options
+    const bare = name.replace(/^openai-compatible:/, '')
+    const price = this.priceOf(bare)
     const model = chatModelFromEnv(name, {
       env: this.io.env,
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
       ...(concurrency === undefined ? {} : { concurrency }),
-      ...(price === undefined
-        ? {}
-        : { client: { prices: { [name.replace(/^openai-compatible:/, '')]: price } } }),
+      ...(price === undefined ? {} : { client: { prices: { [bare]: price } } }),
     })
     this.models.set(name, model)
     return model
+  }
+
+  /** The last price that names the model, else the last that names none. */
+  private priceOf(name: string): Price | undefined {
+    const { price = [] } = this.options
+    return (
+      price.findLast(({ model }) => model === name) ?? price.findLast(({ model }) => model === undefined)
+    )?.price
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,9 @@
 import type { RunPreview } from '../engine/index.ts'
 import { countText, durationText, plural, printableLine } from '../report/index.ts'
-import { wilsonInterval } from '../stats/index.ts'
+import { precisionText } from './plan-notes.ts'
 
-/** What a run would do, for `--dry-run`. Nothing was ordered. */
-export function formatPreview(preview: RunPreview): string {
+/** What a run would do, for `--dry-run`, and who else would play the same plan. Nothing was ordered. */
+export function formatPreview(preview: RunPreview, others: readonly RunPreview[] = []): string {
   const { environment, description, seats, tasks, splits, repeats, orders, examples, needs, isolation } =
     preview
   const { limits, permissions } = description
@@ -11,7 +11,8 @@ export function formatPreview(preview: RunPreview): string {
     ['environment', `${environment.name} ${environment.version}, digest ${environment.digest.slice(0, 16)}`],
     ['options', JSON.stringify(environment.options)],
     ...Object.entries(seats).map(([seat, { policy }]): [string, string] => [seat, policy]),
-    ['orders', `${plural(tasks, 'task')} x ${repeats} = ${countText(orders)}`],
+    ...others.map(({ seats: theirs }): [string, string] => ['in turn with', theirs['agent']?.policy ?? '']),
+    ['orders', ordersText(tasks, repeats, orders, others.length + 1)],
     [
       'splits',
       Object.entries(splits)
@@ -35,13 +36,18 @@ export function formatPreview(preview: RunPreview): string {
       'permissions',
       Object.keys(permissions).length === 0 ? 'its own files only' : JSON.stringify(permissions),
     ],
-    ['precision', precisionText(tasks)],
+    ['precision', environment.success ? precisionText({ tasks, repeats }) : ''],
   ]
   const width = Math.max(...rows.map(([label]) => label.length))
   const lines = rows
     .filter(([, value]) => value !== '')
     .map(([label, value]) => `  ${printableLine(label).padEnd(width)}  ${printableLine(value, 300)}`)
   return `${lines.join('\n')}\n\nDry run: nothing was ordered.\n`
+}
+
+function ordersText(tasks: number, repeats: number, orders: number, runs: number): string {
+  const one = `${plural(tasks, 'task')} x ${repeats} = ${countText(orders)}`
+  return runs === 1 ? one : `${one} for each of ${runs}, ${countText(orders * runs)} in all`
 }
 
 function limitsText(limits: RunPreview['description']['limits']): string {
@@ -51,12 +57,4 @@ function limitsText(limits: RunPreview['description']['limits']): string {
       name.endsWith('Ms') ? `${name.slice(0, -2)} ${durationText(value)}` : `${name} ${value}`,
     )
     .join(', ')
-}
-
-/** How well a success rate would be known from so many tasks. */
-function precisionText(tasks: number): string {
-  const interval = wilsonInterval(tasks / 2, tasks)
-  if (interval === null) return ''
-  const half = (interval[1] - interval[0]) / 2
-  return `a success rate near 0.5 would be known to ± ${half.toFixed(2)} (95 %, Wilson, one attempt of ${plural(tasks, 'task')})`
 }

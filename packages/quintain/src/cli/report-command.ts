@@ -13,7 +13,7 @@ import {
 import { formatTasks, taskOutcomes } from '../report/task-table.ts'
 import { type ExitCode, exitCodeOfRun, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
-import { findRun } from './run-path.ts'
+import { findOneRun } from './run-path.ts'
 
 export interface ReportCommandOptions {
   json?: boolean
@@ -37,7 +37,7 @@ export async function reportCommand(
   if (html === undefined && (options.htmlMaxMb !== undefined || options.force)) {
     throw new QuintainError('usage', '--html-max-mb and --force are of --html FILE, which was not given.')
   }
-  const dir = findRun(run, io.cwd)
+  const dir = await findOneRun(run, io.cwd)
   const name = relative(io.cwd, dir) || '.'
   const summary =
     html === undefined

@@ -1,8 +1,9 @@
-import { resolve } from 'node:path'
-import { QuintainError, readManifest } from '../core/index.ts'
+import { join, resolve } from 'node:path'
+import { type ManifestRecord, QuintainError, readManifest, readPanel } from '../core/index.ts'
 import type { Player, ResumeOptions } from '../engine/index.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
+import { panelSession } from './panel-session.ts'
 import { extendedPlanNotes, planSize } from './plan-notes.ts'
 import { type EndpointOptions, PlayerOpener } from './players.ts'
 import { findRun } from './run-path.ts'
@@ -17,7 +18,33 @@ export interface ResumeCommandOptions extends SessionOptions, EndpointOptions {
   force?: boolean
 }
 
-/** Goes on with a run, and may order more into it. */
+/** The models of a run's seats, opened again: their keys are not in the records. */
+async function playersOf(
+  { seats, environment }: ManifestRecord,
+  opener: PlayerOpener,
+): Promise<Record<string, Player>> {
+  if (environment.reference === 'imported') {
+    throw new QuintainError(
+      'usage',
+      'This run was imported from a file; there is no environment here in which to go on with it. To make one of the same file: npx quintain init --from FILE.',
+    )
+  }
+  const players: Record<string, Player> = {}
+  for (const [seat, { policy, harness, endpoint }] of Object.entries(seats)) {
+    if (/^(script|recorded):/.test(policy)) continue
+    if (harness.endsWith('@function')) {
+      throw new QuintainError(
+        'usage',
+        `The ${seat} of this run was a function; resume it from code, with resume(dir, { agent }).`,
+        { facts: { seat, policy } },
+      )
+    }
+    players[seat] = { model: await opener.model(policy, endpoint) }
+  }
+  return players
+}
+
+/** Goes on with a run, or with all runs of a panel in turns, and may order more into them. */
 export async function resumeCommand(
   run: string,
   options: ResumeCommandOptions,
@@ -27,36 +54,14 @@ export async function resumeCommand(
     throw new QuintainError('usage', 'Give -n (how many) or --task (which), not both.')
   }
   const dir = findRun(run, io.cwd)
-  const manifest = await readManifest(dir)
-  if (manifest.environment.reference === 'imported') {
-    throw new QuintainError(
-      'usage',
-      `${run} was imported from a file; there is no environment here in which to go on with it. To make one of the same file: npx quintain init --from FILE.`,
-      { facts: { run } },
-    )
-  }
+  const panel = await readPanel(dir)
   const opener = new PlayerOpener(options, io)
   try {
-    const players: Record<string, Player> = {}
-    for (const [seat, { policy, harness, endpoint }] of Object.entries(manifest.seats)) {
-      if (/^(script|recorded):/.test(policy)) continue
-      if (harness.endsWith('@function')) {
-        throw new QuintainError(
-          'usage',
-          `The ${seat} of this run was a function; resume it from code, with resume(dir, { agent }).`,
-          { facts: { seat, policy } },
-        )
-      }
-      // The key is not in the records.
-      const player: Player = { model: await opener.model(policy, endpoint) }
-      players[seat] = player
-    }
     const { readRecordings } = await import('../models/index.ts')
-    const { resumeRun } = await import('../engine/index.ts')
+    const { resumePanel, resumeRun } = await import('../engine/index.ts')
     const tasks = options.task ?? options.tasks
-    const resumeOptions: ResumeOptions = {
+    const resumeOptions: Omit<ResumeOptions, 'players'> = {
       dir,
-      players,
       cwd: io.cwd,
       openRecordings: (path) => readRecordings(resolve(io.cwd, path)),
       ...(tasks === undefined ? {} : { tasks }),
@@ -65,14 +70,31 @@ export async function resumeCommand(
       ...(options.retryFaults === undefined ? {} : { retryFaults: options.retryFaults }),
       ...(options.force === undefined ? {} : { force: options.force }),
     }
+    // The runs of a panel have one plan.
+    const first = panel === undefined ? dir : join(dir, panel.runs[0] ?? '')
     const more = options.tasks !== undefined || options.repeats !== undefined
-    const before = more ? await planSize(dir, options.split) : undefined
+    const before = more ? await planSize(first, options.split) : undefined
+    const notes = async () =>
+      before === undefined ? [] : extendedPlanNotes(options, before, await planSize(first, options.split))
+    if (panel !== undefined) {
+      return await panelSession(
+        (control) =>
+          resumePanel({
+            ...resumeOptions,
+            ...control,
+            playersOf: (manifest) => playersOf(manifest, opener),
+          }),
+        options,
+        io,
+        notes,
+      )
+    }
+    const players = await playersOf(await readManifest(dir), opener)
     return await runSession(
-      (control) => resumeRun({ ...resumeOptions, ...control }),
+      (control) => resumeRun({ ...resumeOptions, players, ...control }),
       options,
       io,
-      async () =>
-        before === undefined ? [] : extendedPlanNotes(options, before, await planSize(dir, options.split)),
+      notes,
     )
   } finally {
     await opener.close()

@@ -328,7 +328,6 @@ describe('mistakes are one clear line, and their exit code', () => {
     [['eval', 'SUMS', '--polcy', 'script:oracle'], 2, 'Did you mean --policy?'],
     [['evl'], 2, 'Did you mean eval?'],
     [['eval', 'SUMS'], 2, 'Say who plays'],
-    [['eval', 'SUMS', '-m', 'x', '--policy', 'script:noop'], 2, 'not both'],
     [['eval', 'SUMS', '-m', 'gpt-4o'], 2, 'OPENAI_API_KEY is not set'],
     [['eval', 'SUMS', '--policy', 'script:oracl', ...inline], 2, 'did you mean "oracle"'],
     [['eval', 'SUMS', '--policy', 'script:oracle', '--limit', 'turn=1'], 2, 'did you mean "turns"'],

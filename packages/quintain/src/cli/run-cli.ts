@@ -3,10 +3,10 @@ import { messageOf, QuintainError } from '../core/index.ts'
 import { quintainVersion } from '../core/version.ts'
 import { printableLine } from '../report/index.ts'
 import type { CompareCommandOptions } from './compare-command.ts'
-import type { EvalOptions } from './eval-command.ts'
+import type { EvalOptions, NamedPlayer } from './eval-command.ts'
 import { type ExitCode, exitCodeHelp, exitCodeOfError, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
-import { collect, numberBetween, parsePrice, share, threshold, wholeNumber } from './parse.ts'
+import { change, collect, collectPrices, numberBetween, share, threshold, wholeNumber } from './parse.ts'
 import type { ResumeCommandOptions } from './resume-command.ts'
 
 /** Options of commands that call models. */
@@ -18,9 +18,9 @@ function endpointOptions(command: Command): Command {
     )
     .option('--api-key-env <name>', 'variable that holds the key (default: OPENAI_API_KEY)')
     .option(
-      '--price <in=…,out=…>',
-      "the model's price in US dollars per million tokens: in=0.15,out=0.60,cached=0.02",
-      parsePrice,
+      '--price <[model:]in=…,out=…>',
+      "the model's price in US dollars per million tokens: in=0.15,out=0.60,cached=0.02; of several, MODEL:in=… for each",
+      collectPrices,
     )
 }
 
@@ -87,16 +87,27 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
       },
     )
 
+  // Models and policies in the order in which they are typed: the first is what the others are compared with.
+  const players: NamedPlayer[] = []
   sessionOptions(
     endpointOptions(
       cli
         .command('eval')
         .argument('<env>', 'a package name, a folder or a file')
         .description('run a model or a policy in an environment and report')
-        .option('-m, --model <model>', 'the model that plays')
+        .option(
+          '-m, --model <model>',
+          'the model that plays; several take turns and are compared',
+          (model) => {
+            players.push({ model })
+          },
+        )
         .option(
           '--policy <policy>',
-          'who plays instead: script:oracle, script:noop, script:random, script:NAME, recorded:PATH',
+          'who plays instead: script:oracle, script:noop, script:random, script:NAME, recorded:PATH (may be repeated)',
+          (policy) => {
+            players.push({ policy })
+          },
         )
         .option('--seat <seat=policy>', 'who plays another seat (may be repeated)', collect)
         .option('-n, --tasks <n>', 'how many tasks (default: all)', wholeNumber(0))
@@ -119,18 +130,29 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
           new Option('--isolation <how>', 'where the environment runs').choices(['worker', 'inline']),
         )
         .option('--out <folder>', 'where the run is recorded (default: a new folder in runs/)')
+        .option(
+          '--detect <change>',
+          'say how many tasks a change of the success rate takes: 5%, or 0.05',
+          change,
+        )
+        .option('--stop-when-decided', 'of two players: start nothing more once one is shown to be better')
+        .option(
+          '--alpha <p>',
+          'error rate of --stop-when-decided (default: 0.05)',
+          numberBetween(0.0001, 0.5),
+        )
         .option('--dry-run', 'show what would be run, and order nothing'),
     ),
-  ).action(async (env: string, options: EvalOptions) => {
+  ).action(async (env: string, options: Omit<EvalOptions, 'players'>) => {
     const { evalCommand } = await import('./eval-command.ts')
-    done(await evalCommand(env, options, io))
+    done(await evalCommand(env, { ...options, players }, io))
   })
 
   sessionOptions(
     endpointOptions(
       cli
         .command('resume')
-        .argument('<run>', 'a run folder, or its name in runs/')
+        .argument('<run>', 'a run folder, or its name in runs/; or the folder of the runs of several models')
         .description('go on with a run, or order more into it')
         .option('-n, --tasks <n>', 'order up to so many tasks', wholeNumber(0))
         .option('--task <id>', 'order this task too (may be repeated)', collect)

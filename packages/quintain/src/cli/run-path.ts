@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { folderName } from '../core/folder-name.ts'
-import { readPanel } from '../core/index.ts'
+import { QuintainError, readPanel } from '../core/index.ts'
+import { printableLine } from '../report/printable.ts'
 
 /** Where runs go unless `--out` says otherwise. */
 export const runsFolder = 'runs'
@@ -12,6 +13,19 @@ export function findRun(text: string, cwd: string): string {
   if (existsSync(direct)) return direct
   const under = join(cwd, runsFolder, text)
   return existsSync(under) ? under : direct
+}
+
+/** One run as it is typed. Throws `usage` for a folder that holds the runs of several players. */
+export async function findOneRun(text: string, cwd: string): Promise<string> {
+  const dir = findRun(text, cwd)
+  const panel = await readPanel(dir).catch(() => undefined)
+  if (panel === undefined) return dir
+  const shown = printableLine(text)
+  throw new QuintainError(
+    'usage',
+    `${shown} holds ${panel.runs.length} runs. Name one (${panel.runs.map((run) => printableLine(join(text, run))).join(', ')}), or compare them: npx quintain compare ${shown}`,
+    { facts: { dir } },
+  )
 }
 
 /** The runs that a name stands for: the run itself, or those of a panel in their order. */

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import type { RunControl, RunEnd } from '../engine/index.ts'
+import type { Progress, RunControl, RunEnd } from '../engine/index.ts'
 import { formatText, printableLine, type RunSummary, styleFor, summarize } from '../report/index.ts'
 import { type ExitCode, exitCodeOfRun } from './exit-codes.ts'
 import { interruptGraceMs, listenForInterrupts } from './interrupts.ts'
@@ -18,6 +18,9 @@ export interface SessionOptions {
   quiet?: boolean
 }
 
+/** Asked once the plan is made for what is to be said of it. */
+export type NotesOf = (planned: { orders: number }) => Promise<string[]>
+
 /** What the engine is told, from what was typed. */
 function controlOf(options: SessionOptions): RunControl {
   const { concurrency, workers, maxCost, maxTries } = options
@@ -29,19 +32,15 @@ function controlOf(options: SessionOptions): RunControl {
   }
 }
 
-/**
- * Runs the engine with live progress and Ctrl-C, then prints the report on stdout, and on stderr where the run lies and how
- * to go on with it. `notesOf` is asked once the plan is made for what is to be said of it. Gives the exit code.
- */
-export async function runSession(
-  run: (control: RunControl) => Promise<RunEnd>,
+/** Runs the engine with live progress and Ctrl-C. */
+export async function drive<End>(
+  run: (control: RunControl) => Promise<End>,
   options: SessionOptions,
   io: CliIo,
-  notesOf: (planned: { orders: number }) => Promise<string[]> = async () => [],
-): Promise<ExitCode> {
+  notesOf: NotesOf,
+): Promise<End> {
   const display = createProgressDisplay(io.stderr, { quiet: options.quiet === true })
   const interrupts = listenForInterrupts(io, (text) => display.say(text))
-  let end: RunEnd
   let told: Promise<void> | undefined
   const tellNotes = async (orders: number) => {
     // Read from the run's own files while it runs; notes are no reason to fail.
@@ -49,12 +48,12 @@ export async function runSession(
     for (const note of notes) display.say(note)
   }
   try {
-    end = await run({
+    return await run({
       ...controlOf(options),
       signal: interrupts.signal,
       hardSignal: interrupts.hardSignal,
       graceMs: interruptGraceMs,
-      onProgress(progress) {
+      onProgress(progress: Progress) {
         if (options.quiet !== true) told ??= tellNotes(progress.orders)
         display.update(progress)
       },
@@ -64,16 +63,36 @@ export async function runSession(
     display.end()
     interrupts.stop()
   }
-  const { minCoverage, threshold } = options
-  const found = await summarize(end.dir, minCoverage === undefined ? {} : { minCoverage })
-  // As a person here would type it.
-  const summary = { ...found, run: { ...found.run, dir: relative(io.cwd, end.dir) || '.' } }
+}
+
+/** What a run says, with its folder as a person here would type it. */
+export async function summaryHere(
+  dir: string,
+  { minCoverage }: SessionOptions,
+  io: CliIo,
+): Promise<RunSummary> {
+  const found = await summarize(dir, minCoverage === undefined ? {} : { minCoverage })
+  return { ...found, run: { ...found.run, dir: relative(io.cwd, dir) || '.' } }
+}
+
+/**
+ * Runs the engine with live progress and Ctrl-C, then prints the report on stdout, and on stderr where the run lies and how
+ * to go on with it. Gives the exit code.
+ */
+export async function runSession(
+  run: (control: RunControl) => Promise<RunEnd>,
+  options: SessionOptions,
+  io: CliIo,
+  notesOf: NotesOf = async () => [],
+): Promise<ExitCode> {
+  const end = await drive(run, options, io, notesOf)
+  const summary = await summaryHere(end.dir, options, io)
   if (options.json) io.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
   else {
     const stopped = end.stop === undefined ? {} : { stopped: end.stop.message }
     io.stdout.write(formatText(summary, { style: styleFor(io.stdout, io.env), ...stopped }))
   }
-  const code = exitCodeOfRun(summary, threshold)
+  const code = exitCodeOfRun(summary, options.threshold)
   // The JSON is what the run's files say; why this sitting ended is not in them.
   if (options.json && end.stop !== undefined) {
     io.stderr.write(`Stopped: ${printableLine(end.stop.message)}\n`)

@@ -10,7 +10,7 @@ import {
   styleFor,
 } from '../report/index.ts'
 import type { CliIo } from './io.ts'
-import { findRun } from './run-path.ts'
+import { findOneRun } from './run-path.ts'
 
 /** Shows one trajectory, or the orders of a run when none is named. */
 export async function showCommand(
@@ -19,7 +19,7 @@ export async function showCommand(
   options: { worst?: boolean; failed?: boolean; private?: boolean; full?: boolean; json?: boolean },
   io: CliIo,
 ): Promise<void> {
-  const dir = findRun(run, io.cwd)
+  const dir = await findOneRun(run, io.cwd)
   const style = styleFor(io.stdout, io.env)
   const { worst = false, failed = false } = options
   // Small things of every attempt first: the whole record of the one that is shown is read afterwards.

@@ -412,6 +412,19 @@ export const panelRecord = z.object({
   runs: z.array(z.string()),
   /** US dollars at which nothing more is started, over all runs and all their sittings. */
   maxCostUsd: z.number().optional(),
+  /** It was stopped because two players could be told apart: what was known then, valid although it was looked at all the time. */
+  decided: z
+    .object({
+      /** Error rate of the decision. */
+      alpha: z.number(),
+      /** Tasks that were compared until then. */
+      tasks: z.number(),
+      /** Second less first. */
+      difference: z.number(),
+      interval: z.tuple([z.number(), z.number()]),
+      p: z.number(),
+    })
+    .optional(),
 })
 export type PanelRecord = z.infer<typeof panelRecord>
 

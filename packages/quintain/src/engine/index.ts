@@ -1,3 +1,4 @@
+export type { OrderEnd, PanelWatch } from './pace.ts'
 export {
   type PanelEnd,
   type PanelOptions,
@@ -10,5 +11,13 @@ export type { Player, Recordings } from './policy.ts'
 export type { Progress } from './progress.ts'
 export type { HostDescription } from './protocol.ts'
 export { previewRun, type RunEnd, type RunPreview, resumeRun, startRun } from './run.ts'
-export type { ResumeOptions, RunControl, RunOptions } from './run-options.ts'
+export {
+  controlNames,
+  type ExtendOptions,
+  type PlanOptions,
+  planNames,
+  type ResumeOptions,
+  type RunControl,
+  type RunOptions,
+} from './run-options.ts'
 export type { RunStop } from './scheduler.ts'

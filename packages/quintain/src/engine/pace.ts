@@ -1,4 +1,16 @@
+import type { AttemptRecord, OrderRecord } from '../core/index.ts'
 import type { RunStop } from './scheduler.ts'
+
+/** An order of one of the runs that has come to its end. */
+export interface OrderEnd {
+  /** Place of the run in the panel. */
+  place: number
+  order: OrderRecord
+  attempt: Pick<AttemptRecord, 'verdict' | 'fault' | 'outcome'>
+}
+
+/** Looks at each result as it comes, and may say that enough is known: nothing more is started then. */
+export type PanelWatch = (result: OrderEnd) => RunStop | undefined
 
 /**
  * Lets several runs over one plan take turns, order by order, under one concurrency and one cost cap: a, b, c, then
@@ -8,11 +20,17 @@ export class Pace {
   private readonly lanes: Lane[] = []
   private readonly concurrency: number
   private readonly maxCostUsd: number | undefined
+  private readonly watch: PanelWatch | undefined
   private running = 0
 
-  constructor({ concurrency, maxCostUsd }: { concurrency: number; maxCostUsd?: number }) {
+  constructor({
+    concurrency,
+    maxCostUsd,
+    watch,
+  }: { concurrency: number; maxCostUsd?: number; watch?: PanelWatch }) {
     this.concurrency = concurrency
     this.maxCostUsd = maxCostUsd
+    this.watch = watch
   }
 
   /** The next run's place; all are made before the first begins. */
@@ -58,7 +76,12 @@ export class Pace {
     return spendStop(maxCostUsd, knownUsd, unpriced)
   }
 
-  /** Stops every run, or all but one. */
+  see(result: OrderEnd): void {
+    const stop = this.watch?.(result)
+    if (stop !== undefined) this.haltAll(stop)
+  }
+
+  /** Stops every run. */
   haltAll(stop: RunStop): void {
     for (const lane of this.lanes) lane.halt(stop)
   }
@@ -102,17 +125,23 @@ export class Lane {
     this.next = Math.max(this.next, seq + 1)
   }
 
-  started(): void {
+  /** An attempt of this run takes a place of the concurrency, or gives it back. */
+  occupy(): void {
     this.pace.change(1)
   }
 
-  ended(): void {
+  release(): void {
     this.pace.change(-1)
   }
 
   finish(): void {
     this.done = true
     this.pace.wakeAll()
+  }
+
+  /** Tells how an order ended. */
+  ended(order: OrderRecord, attempt: OrderEnd['attempt']): void {
+    this.pace.see({ place: this.place, order, attempt })
   }
 
   /** Tells what this run has spent, and stops all of them when that is too much together. */

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { folderNames } from '../core/folder-name.ts'
 import {
   type ManifestRecord,
   QuintainError,
@@ -10,13 +11,12 @@ import {
   type Seat,
   writePanel,
 } from '../core/index.ts'
-import { folderNames } from '../core/folder-name.ts'
 import { ioError } from '../core/io-error.ts'
 import { quintainVersion } from '../core/version.ts'
 import { checkControl } from './check-options.ts'
 import { policyName } from './host.ts'
 import type { OpenedRun } from './open-run.ts'
-import { Pace } from './pace.ts'
+import { Pace, type PanelWatch } from './pace.ts'
 import { type Player, policySpec } from './policy.ts'
 import { mergedProgress, type Progress, ProgressCounter } from './progress.ts'
 import {
@@ -38,6 +38,8 @@ export interface PanelOptions extends Omit<RunOptions, 'seats'> {
   players: readonly Player[]
   /** Who plays the other seats, in every run. */
   seats?: Record<Seat, Player>
+  /** Looks at each result as it comes, and may say that enough is known. */
+  watch?: PanelWatch
 }
 
 export interface PanelResumeOptions extends Omit<ResumeOptions, 'players'> {
@@ -54,7 +56,7 @@ export interface PanelEnd {
 const nameOf = (player: Player): string => policyName(policySpec(player))
 
 /** The options of each run. Workers are shared out; concurrency is held by the pace. */
-function optionsOfRuns({ players, seats, dir: _dir, ...shared }: PanelOptions): RunOptions[] {
+function optionsOfRuns({ players, seats, dir: _dir, watch: _watch, ...shared }: PanelOptions): RunOptions[] {
   if (players.length === 0) throw new QuintainError('usage', 'Nobody plays: give at least one player.')
   return players.map((player) => ({
     ...shared,
@@ -172,11 +174,12 @@ async function refuseRun(dir: string): Promise<void> {
 
 async function workTogether(
   ready: readonly ReadyRun[],
-  { concurrency, maxCostUsd, onProgress }: RunControl,
+  { concurrency, maxCostUsd, onProgress, watch }: RunControl & { watch?: PanelWatch },
 ): Promise<RunEnd[]> {
   const pace = new Pace({
     concurrency: concurrency ?? ready.reduce((sum, run) => sum + run.schedule.concurrency, 0),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    ...(watch === undefined ? {} : { watch }),
   })
   const progress: Progress[] = ready.map(({ schedule }) => new ProgressCounter(schedule.orders).value)
   const lanes = ready.map(() => pace.lane())

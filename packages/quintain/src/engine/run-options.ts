@@ -20,36 +20,40 @@ export interface RunControl {
   onProgress?: (progress: Progress) => void
 }
 
-export interface RunOptions extends RunControl {
-  /** A package name, folder or file, or the environment itself (which then runs in this process). */
-  env: string | Environment
-  seats: Record<Seat, Player>
+/** What is played and where it is recorded, whoever plays. */
+export interface PlanOptions {
   /** Which tasks: so many, or these ids; all when absent. */
   tasks?: number | readonly string[]
   split?: string
+  /** Rollouts of each task; 1 when absent. */
   repeats?: number
+  /** Options of the environment. */
   options?: Record<string, unknown>
   limits?: Limits
   sampling?: Sampling
   seed?: string | number
   /** Offer agents the action "this task is broken". */
   escalate?: boolean
-  /** The program round the agent's model; it runs in this process. The one that fits the environment when absent. */
+  /** The program round the agent's model, such as `toolLoop({ mostToolErrors: 3 })`; it runs in this process. The one that fits the environment when absent. */
   harness?: Harness
   isolation?: 'worker' | 'inline'
   /** Where the run is recorded; a temporary folder when absent. */
   dir?: string
   /** Against which a relative reference is read. */
   cwd?: string
+}
+
+export interface RunOptions extends RunControl, PlanOptions {
+  /** A package name, folder or file, or the environment itself (which then runs in this process). */
+  env: string | Environment
+  seats: Record<Seat, Player>
   /** Opens `recorded:PATH`. */
   openRecordings?(path: string): Promise<Recordings>
 }
 
-export interface ResumeOptions extends RunControl {
-  dir: string
-  /** The models of the run's seats, by the id that the manifest names; the agent of a run that had one. */
-  players?: Record<Seat, Player>
-  /** The environment object of a run that was made inline. */
+/** What is added to a run that is taken up, and how. */
+export interface ExtendOptions {
+  /** The environment object of a run that was made with one. */
   env?: Environment
   /** Tasks or repeats to order on top of what was ordered. */
   tasks?: number | readonly string[]
@@ -60,5 +64,45 @@ export interface ResumeOptions extends RunControl {
   /** Go on although the environment's files or options differ from what was ordered. */
   force?: boolean
   cwd?: string
+}
+
+export interface ResumeOptions extends RunControl, ExtendOptions {
+  dir: string
+  /** The models of the run's seats, by the id that the manifest names; the agent of a run that had one. */
+  players?: Record<Seat, Player>
   openRecordings?(path: string): Promise<Recordings>
 }
+
+/** Names of all options of a kind, as values: a type is not there when a slip is to be found. */
+const namesOf =
+  <Options>() =>
+  <Names extends readonly (keyof Options)[]>(
+    ...names: Exclude<keyof Options, Names[number]> extends never ? Names : never
+  ) =>
+    names
+
+export const controlNames = namesOf<RunControl>()(
+  'concurrency',
+  'maxTries',
+  'maxCostUsd',
+  'workers',
+  'signal',
+  'hardSignal',
+  'graceMs',
+  'onProgress',
+)
+
+export const planNames = namesOf<PlanOptions>()(
+  'tasks',
+  'split',
+  'repeats',
+  'options',
+  'limits',
+  'sampling',
+  'seed',
+  'escalate',
+  'harness',
+  'isolation',
+  'dir',
+  'cwd',
+)

@@ -48,7 +48,7 @@ export interface ScheduleOptions {
 
 /** Why a run ended before its plan was done. */
 export interface RunStop {
-  code: 'cancelled' | 'spend_cap' | 'only_faults'
+  code: 'cancelled' | 'spend_cap' | 'only_faults' | 'decided'
   message: string
 }
 
@@ -242,7 +242,7 @@ class Scheduler {
 
   private start(job: Job): void {
     this.running++
-    this.options.lane?.started()
+    this.options.lane?.occupy()
     this.options.executor
       .run(job)
       .then((output) => this.finished(job, output))
@@ -251,7 +251,7 @@ class Scheduler {
       })
       .finally(() => {
         this.running--
-        this.options.lane?.ended()
+        this.options.lane?.release()
         this.wake?.()
       })
     this.report(false)
@@ -273,7 +273,10 @@ class Scheduler {
       const slow = fault.owner === 'provider' || fault.owner === 'gateway' || fault.owner === 'judge'
       const backoff = slow ? Math.min(backoffMaxMs, backoffBaseMs * 2 ** (job.try - 1)) : 0
       this.retries.push({ job: { ...job, try: job.try + 1 }, at: ownNow() + backoff })
-    } else if (final) this.options.standing.finish(job.order.seq)
+    } else if (final) {
+      this.options.standing.finish(job.order.seq)
+      this.options.lane?.ended(job.order, output.attempt)
+    }
     this.watchFaults(fault, final)
     this.watchSpend()
     this.report(false)

@@ -1,6 +1,10 @@
 export * from './compare.ts'
 export * from './compare-markdown.ts'
 export * from './compare-text.ts'
+export { type CostSuccess, type CostSuccessPoint, costSuccess } from './cost-success.ts'
+export * from './cost-success-svg.ts'
+export * from './cost-success-text.ts'
+export * from './decided-text.ts'
 export type {
   Difference,
   DifferenceInterval,
@@ -25,4 +29,5 @@ export * from './table.ts'
 export * from './task-table.ts'
 export * from './text.ts'
 export * from './tries.ts'
+export * from './until-decided.ts'
 export * from './warnings.ts'

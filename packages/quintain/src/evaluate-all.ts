@@ -1,0 +1,139 @@
+import { type Environment, type Model, QuintainError, removeRun } from './core/index.ts'
+import { type Player, startPanel } from './engine/index.ts'
+import { type RunResult, resultOf } from './evaluate.ts'
+import {
+  checkOptions,
+  checkPlayers,
+  checkPolicy,
+  modelPlayer,
+  type SharedOptions,
+  seatsOf,
+  sharedKeys,
+} from './evaluate-options.ts'
+import type { AgentFunction } from './harness/index.ts'
+import { readRecordings } from './models/index.ts'
+import { type Comparison, compareRuns, type RegressionOptions } from './report/index.ts'
+
+/** Who plays the agent in turns, and how the runs are compared; at least one player in all. */
+export interface EvaluateAllOptions<Data = unknown> extends SharedOptions {
+  /** Functions that answer, by the names that the records give them; they run in this process. */
+  agents?: Readonly<Record<string, AgentFunction<Data>>>
+  /** Models by name, or any `Model`. */
+  models?: readonly (string | Model)[]
+  /** `script:NAME` or `recorded:PATH`. */
+  policies?: readonly string[]
+  /** Compare each with the first (the default), or all pairs. */
+  pairs?: 'first' | 'all'
+  /** Look for a regression of each from the first. */
+  regression?: RegressionOptions
+}
+
+/** What several players of one plan came to. */
+export interface EvaluateAllResult {
+  /** The folder that holds the runs; undefined when they were not kept. */
+  dir: string | undefined
+  /** In the order agents, models, policies, each as given. */
+  runs: RunResult[]
+  /** Null for a single player. */
+  comparison: Comparison | null
+  /** Every order of every run has its final attempt. */
+  complete: boolean
+}
+
+const evaluateAllKeys = [
+  'agents',
+  'models',
+  'policies',
+  'pairs',
+  'regression',
+  ...sharedKeys,
+] as const satisfies readonly (keyof EvaluateAllOptions)[]
+
+/**
+ * Runs several players over the same tasks, in turns, order by order, so that a provider's drift hits all alike, and
+ * compares them task by task. The first is what the others are compared with; concurrency and cost cap are for all
+ * together. Otherwise as `evaluate`.
+ *
+ * @example
+ * const { comparison } = await evaluateAll(env, { agents: { before, after }, repeats: 4 })
+ * comparison?.pairs[0]?.success?.newTasks.interval // [0.02, 0.14]
+ */
+export async function evaluateAll<Options, Data, Secret, State>(
+  env: Environment<Options, Data, Secret, State> | string,
+  options: EvaluateAllOptions<Data>,
+): Promise<EvaluateAllResult> {
+  checkOptions(options, evaluateAllKeys, 'evaluateAll()')
+  const { agents, models, policies, seats, minCoverage, pairs, regression, ...rest } =
+    options as EvaluateAllOptions
+  const players = playersOf({ agents, models, policies })
+  const others = seatsOf(seats)
+  const end = await startPanel({
+    ...rest,
+    env: env as Environment | string,
+    players,
+    seats: others,
+    openRecordings: readRecordings,
+  })
+  const keep = options.dir !== undefined
+  const compared =
+    end.runs.length < 2
+      ? null
+      : await compareRuns(
+          end.runs.map(({ dir }) => dir),
+          {
+            // One plan and one environment, be it one that was passed as an object; what differs is the players.
+            force: true,
+            ...(pairs === undefined ? {} : { pairs }),
+            ...(minCoverage === undefined ? {} : { minCoverage }),
+            ...(regression === undefined ? {} : { regression }),
+          },
+        )
+  const comparison =
+    compared && keep
+      ? compared
+      : compared && { ...compared, runs: compared.runs.map((run) => ({ ...run, dir: '' })) }
+  const runs: RunResult[] = []
+  for (const run of end.runs) runs.push(await resultOf(run, keep, minCoverage))
+  if (!keep) await removeRun(end.dir)
+  return {
+    dir: keep ? end.dir : undefined,
+    runs,
+    comparison,
+    complete: runs.every(({ complete }) => complete),
+  }
+}
+
+/** The players of the agent's seat, in the order agents, models, policies. Throws `usage`. */
+function playersOf({
+  agents = {},
+  models = [],
+  policies = [],
+}: {
+  agents: EvaluateAllOptions['agents'] | undefined
+  models: EvaluateAllOptions['models'] | undefined
+  policies: EvaluateAllOptions['policies'] | undefined
+}): Player[] {
+  if (typeof agents !== 'object' || agents === null || Array.isArray(agents)) {
+    throw new QuintainError('usage', 'agents is no object of functions by name, such as { before, after }.')
+  }
+  for (const [name, list] of Object.entries({ models, policies })) {
+    if (!Array.isArray(list)) throw new QuintainError('usage', `${name} is no list.`)
+  }
+  const players: Player[] = []
+  for (const [name, agent] of Object.entries(agents)) {
+    checkPlayers(agent, undefined, undefined)
+    players.push({ agent, name })
+  }
+  for (const model of models) {
+    checkPlayers(undefined, model, undefined)
+    players.push(modelPlayer(model))
+  }
+  for (const policy of policies) {
+    checkPolicy(policy)
+    players.push({ policy })
+  }
+  if (players.length === 0) {
+    throw new QuintainError('usage', 'Say who plays: agents, models or policies, one of them at least.')
+  }
+  return players
+}

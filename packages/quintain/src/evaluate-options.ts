@@ -1,0 +1,69 @@
+import { type Model, QuintainError, refuseUnknown, type Seat } from './core/index.ts'
+import { controlNames, type PlanOptions, type Player, planNames, type RunControl } from './engine/index.ts'
+import { chatModelFromEnv } from './models/index.ts'
+
+/** Who plays the other seats, and what a number must rest on. */
+export interface SharedOptions extends RunControl, PlanOptions {
+  /** Who plays other seats: a model's name, a model, or a policy. */
+  seats?: Record<Seat, string | Model>
+  /** Coverage from which a headline number is given; 1 when absent. */
+  minCoverage?: number
+}
+
+export const sharedKeys = ['seats', 'minCoverage', ...planNames, ...controlNames] as const
+export function modelPlayer(model: string | Model): Player {
+  return { model: typeof model === 'string' ? chatModelFromEnv(model) : model }
+}
+
+export function checkPolicy(policy: unknown): void {
+  if (typeof policy !== 'string')
+    throw new QuintainError('usage', 'policy is no text; write script:NAME or recorded:FILE.')
+}
+
+/** The players of the other seats. Throws `usage`. */
+export function seatsOf(seats: Record<Seat, string | Model> | undefined): Record<Seat, Player> {
+  checkPlayers(undefined, undefined, seats)
+  return Object.fromEntries(Object.entries(seats ?? {}).map(([seat, player]) => [seat, playerOf(player)]))
+}
+
+/** Refuses what are no options, and an option that does not exist. */
+export function checkOptions(options: object, keys: readonly string[], name: string): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new QuintainError('usage', `${name} takes an environment and options, such as { agent }.`)
+  }
+  refuseUnknown(options, keys, 'usage', `${name}: unknown option`)
+  const { minCoverage } = options as { minCoverage?: unknown }
+  checkMinCoverage(minCoverage)
+}
+
+export function checkMinCoverage(minCoverage: unknown): void {
+  if (minCoverage === undefined) return
+  if (typeof minCoverage === 'number' && minCoverage >= 0 && minCoverage <= 1) return
+  throw new QuintainError('usage', `minCoverage is ${String(minCoverage)}; give a share from 0 to 1.`)
+}
+
+/** Refuses, as `usage`, what cannot play a seat. */
+export function checkPlayers(agent: unknown, model: unknown, seats: unknown): void {
+  if (agent !== undefined && typeof agent !== 'function')
+    throw new QuintainError('usage', 'agent is no function; an agent is a function that answers with text.')
+  if (seats !== undefined && (typeof seats !== 'object' || seats === null || Array.isArray(seats)))
+    throw new QuintainError('usage', 'seats is no object of players by seat.')
+  for (const [seat, player] of [['agent', model] as const, ...Object.entries(seats ?? {})]) {
+    if (player === undefined && seat === 'agent') continue
+    const { id, generate } = (player ?? {}) as { id?: unknown; generate?: unknown }
+    if (
+      (typeof player === 'string' && player !== '') ||
+      (typeof id === 'string' && typeof generate === 'function')
+    )
+      continue
+    throw new QuintainError(
+      'usage',
+      `The player of seat "${seat}" is neither text nor a model; give a model's name, a policy, or { id, generate }.`,
+    )
+  }
+}
+
+export function playerOf(player: string | Model): Player {
+  if (typeof player !== 'string') return { model: player }
+  return /^(script|recorded):/.test(player) ? { policy: player } : { model: chatModelFromEnv(player) }
+}
