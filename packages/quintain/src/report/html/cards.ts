@@ -1,7 +1,8 @@
 import { countText, durationText, plural, scoreText, shareText } from '../number-text.ts'
 import { printableLine } from '../printable.ts'
 import type { RunSummary } from '../summarize.ts'
-import { type Count, countBars, histogramChart, type Tail, tailsChart } from './charts.ts'
+import { triesText } from '../tries.ts'
+import { type Count, countBars, histogramChart, smallInterval, type Tail, tailsChart } from './charts.ts'
 import type { Distributions } from './distributions.ts'
 import { decades, histogram } from './histogram.ts'
 import { type Child, html, type Markup } from './markup.ts'
@@ -11,6 +12,22 @@ const mostComponents = 12
 
 function card(title: string, note: Child, body: Child, shape: '' | 'wide' | 'tall' = ''): Markup {
   return html`<section class="card ${shape}"><h3>${title}</h3>${note !== '' && html`<p class="note">${note}</p>`}${body}</section>\n`
+}
+
+/** pass@k and pass^k of a repeated run; nothing where there are none. */
+export function triesCard({ tries }: RunSummary): Child {
+  if (tries === null) return undefined
+  const cell = (estimate: (typeof tries.passAtK)[number] | undefined) =>
+    estimate !== undefined &&
+    html`<td>${triesText([estimate]).replace(/^\d+: /, '')}${smallInterval(estimate.value, estimate.interval)}</td>`
+  const lines = tries.passAtK.map(
+    (any, i) => html`<tr><th scope="row">${any.k}</th>${cell(any)}${cell(tries.passHatK[i])}</tr>`,
+  )
+  return card(
+    'Repeated tries',
+    `pass@k: at least one of k tries succeeds; pass^k: all of them do. 95 %, ${tries.method}, ${tries.scope}; n = ${plural(tries.tasks, 'task')} of at least ${plural(tries.least, 'scored try', 'scored tries')}.`,
+    html`<table class="plain tries"><tr><th scope="col">k</th><th scope="col">pass@k</th><th scope="col">pass^k</th></tr>${lines}</table>`,
+  )
 }
 
 /** Times of rollouts, model calls, waiting and grading: their percentiles, and what their tails look like. */
@@ -39,7 +56,7 @@ export function timeCard({ time }: RunSummary, values: Distributions): Markup {
 }
 
 /** Outcomes, faults by owner, and reasons of missing scores, as counts. */
-export function endingsCard(summary: RunSummary, tall: boolean): Markup {
+export function endingsCard(summary: RunSummary, mayBeTall: boolean): Markup {
   const { outcomes, faults, unscored, orders, status } = summary
   const counts: Count[] = [
     ...Object.entries(outcomes)
@@ -54,6 +71,7 @@ export function endingsCard(summary: RunSummary, tall: boolean): Markup {
     ...(status.pending > 0 ? [{ name: 'pending', count: status.pending, tone: 'hollow' }] : []),
   ]
   const examples = faults.slice(0, 5)
+  const lines = counts.length + 2 * examples.length + unscored.length
   return card(
     'How rollouts ended',
     `Counts of ${plural(orders, 'order')}. An outcome is the agent's own doing and is scored; a fault is nobody's score, told by its owner.`,
@@ -71,7 +89,7 @@ export function endingsCard(summary: RunSummary, tall: boolean): Markup {
         orders,
       )}`
     }`,
-    tall ? 'tall' : '',
+    mayBeTall && lines > 6 ? 'tall' : '',
   )
 }
 
@@ -110,7 +128,7 @@ export function distributionCards(summary: RunSummary, values: Distributions): C
     of(
       'Reward',
       values.reward,
-      `Mean of what was scored ${scoreText(reward.observed)}; ${share(reward.n)}. The estimate with its interval is above.`,
+      `Mean of what was scored ${scoreText(reward.observed)}; ${share(reward.n)}. The headline is above.`,
     ),
     ...parts
       .slice(0, mostComponents)

@@ -26,7 +26,7 @@ export interface IntervalBar {
 /** An estimate on its axis: a band for the interval, a tick for the value. */
 export function intervalBar({ value, interval, again, domain, label }: IntervalBar): Markup {
   const band = (range: readonly [number, number], top: number, height: number, name: string) => {
-    const [from, to] = range.map((end) => placeIn(end, domain)) as [number, number]
+    const [from, to] = [placeIn(range[0], domain), placeIn(range[1], domain)]
     return html`<rect class="${name}" x="${percent(from)}" width="${percent(Math.max(0.002, to - from))}" y="${top}" height="${height}" rx="3"/>`
   }
   return html`<svg class="interval" role="img" aria-label="${label}" width="100%" height="38">
@@ -35,6 +35,14 @@ ${interval && band(interval, 3, 18, 'band')}${again && band(again, 10, 4, 'band-
 <rect class="tick" x="${percent(placeIn(value, domain))}" y="1" width="2" height="22" rx="1" transform="translate(-1 0)"/>
 <text class="axis" x="0" y="36">${axisText(domain[0])}</text><text class="axis end" x="100%" y="36">${axisText(domain[1])}</text>
 </svg>`
+}
+
+/** The same for a line of a table, on an axis from 0 to 1 that the table shares. */
+export function smallInterval(value: number, interval: readonly [number, number] | null): Markup {
+  const domain = [0, 1] as const
+  const [low, high] = interval ?? [value, value]
+  const [from, to] = [placeIn(low, domain), placeIn(high, domain)]
+  return html`<svg class="small" aria-hidden="true" width="100%" height="14"><rect class="track" width="100%" y="4" height="6" rx="3"/><rect class="band" x="${percent(from)}" width="${percent(to - from)}" y="2" height="10" rx="2"/><rect class="tick" x="${percent(placeIn(value, domain))}" width="2" height="14" rx="1" transform="translate(-1 0)"/></svg>`
 }
 
 /** A number at an axis: as short as it can be. */

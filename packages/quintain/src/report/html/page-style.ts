@@ -88,6 +88,7 @@ th{overflow-wrap:normal}
 .plain th[scope=col]{color:var(--soft);font-weight:500;font-size:12px;vertical-align:bottom;white-space:normal}
 .plain td:last-child,.plain th:last-child{padding-right:0}
 .bars{font-size:13.5px}.bars td{width:1%}.bars th{overflow-wrap:anywhere}.bars td.drawn{width:28%;padding:7px 0 0}
+.tries td{width:46%}.small{margin-top:2px}
 .examples{margin:0;padding-left:18px;font-size:13px;overflow-wrap:anywhere}
 .report td,.report th{padding:5px 14px 5px 0;border-top:1px solid var(--line)}
 .report th{color:var(--soft);white-space:nowrap;width:1%}

@@ -2,7 +2,7 @@ import { countText, plural } from '../number-text.ts'
 import { printableLine } from '../printable.ts'
 import type { RunSummary } from '../summarize.ts'
 import { type ReportRow, reportRows, runTitle, unfinishedText } from '../text.ts'
-import { distributionCards, endingsCard, timeCard } from './cards.ts'
+import { distributionCards, endingsCard, timeCard, triesCard } from './cards.ts'
 import type { Distributions } from './distributions.ts'
 import { type Child, html, type Markup } from './markup.ts'
 import { estimateTile, ordersTile, spendingTile } from './tiles.ts'
@@ -89,7 +89,7 @@ export function pageBody(summary: RunSummary, values: Distributions, said: strin
 ${unfinished !== undefined && html`<p class="banner">${unfinished}</p>`}
 ${warnings.map(({ message }) => html`<p class="banner">${printableLine(message, 400)}</p>`)}
 <div class="tiles">${run.environment.success && estimateTile('Success', success, again.success, repeated)}${estimateTile('Mean reward', reward, again.reward, repeated)}${ordersTile(summary)}${spendingTile(summary, rows)}</div>
-<div class="cards">${endingsCard(summary, distributions.length >= 4)}${distributions}${timeCard(summary, values)}</div>
+<div class="cards">${endingsCard(summary, distributions.length >= 3)}${triesCard(summary)}${distributions}${timeCard(summary, values)}</div>
 ${explorer(summary, said)}
 <section class="card wide"><h2>The report in full</h2><p class="note">Line by line what <code>npx quintain report ${printableLine(run.dir)}</code> prints.</p>${reportTable(rows)}</section>
 <section class="card wide"><h2>What ran</h2>${provenance(summary)}</section>

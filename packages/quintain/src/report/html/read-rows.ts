@@ -86,6 +86,8 @@ export function indexOf({ states, manifest }: RunFold<PageAttempt>, run: string)
     usd: [],
     tries: [],
   }
+  // Whoever imported a run from a file that tells no time has none, and zero would be a claim.
+  const timed = states.some(({ chosen }) => (chosen?.timing.wallMs ?? 0) > 0)
   for (const state of states) {
     const { order, chosen, tries } = state
     const ending = endingOf(state)
@@ -96,7 +98,7 @@ export function indexOf({ states, manifest }: RunFold<PageAttempt>, run: string)
     rows.ending.push(ending === undefined ? -1 : endings.placeOf(ending))
     rows.repeat.push(order.repeat)
     rows.reward.push(reward === null ? null : rounded(reward, 6))
-    rows.wallMs.push(chosen === undefined ? null : rounded(chosen.timing.wallMs, 3))
+    rows.wallMs.push(chosen === undefined || !timed ? null : rounded(chosen.timing.wallMs, 3))
     rows.turns.push(chosen?.counts.turns ?? null)
     rows.usd.push(usd === null ? null : rounded(usd, 4))
     rows.tries.push(tries)

@@ -29,5 +29,6 @@ test('only a long text is folded, by its lines or by its length', () => {
   expect(beginningOf('x'.repeat(3_100))).toBeUndefined()
   expect(beginningOf('x'.repeat(10_000))).toHaveLength(3_000)
   expect(beginningOf('line of text\n'.repeat(100))?.split('\n')).toHaveLength(40)
+  expect(beginningOf('line of text\n'.repeat(100), { characters: 50, lines: 9 })).toHaveLength(50)
   expect(beginningOf(`${'x'.repeat(2_999)}😀${'x'.repeat(1_000)}`)?.isWellFormed()).toBe(true)
 })

@@ -1,5 +1,9 @@
 /** Characters and lines of a text before it is folded. */
-const foldAt = { characters: 3_000, lines: 40 }
+export interface Fold {
+  characters: number
+  lines: number
+}
+const usualFold: Fold = { characters: 3_000, lines: 40 }
 /** A fold must hide something worth a click. */
 const leastHidden = 200
 
@@ -10,13 +14,13 @@ function whole(text: string, at: number): number {
 }
 
 /** The beginning of a long text; undefined when it is short enough to show. */
-export function beginningOf(text: string): string | undefined {
+export function beginningOf(text: string, fold = usualFold): string | undefined {
   let end = -1
-  for (let line = 0; line < foldAt.lines; line++) {
+  for (let line = 0; line < fold.lines; line++) {
     end = text.indexOf('\n', end + 1)
     if (end < 0) break
   }
-  const cut = whole(text, Math.min(foldAt.characters, end < 0 ? text.length : end))
+  const cut = whole(text, Math.min(fold.characters, end < 0 ? text.length : end))
   return text.length - cut < leastHidden ? undefined : text.slice(0, cut)
 }
 

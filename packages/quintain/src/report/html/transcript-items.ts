@@ -99,7 +99,9 @@ function facts({ attempt, seats }: Transcript, tries: number): string[] {
   const { timing, counts } = attempt
   return [
     `attempt ${attempt.id}${tries > 1 ? ` of ${plural(tries, 'try', 'tries')}` : ''}, started ${attempt.start}`,
-    `took ${durationText(timing.wallMs)}: agent ${durationText(timing.agentMs)}, model ${durationText(timing.modelMs)}, waiting ${durationText(timing.waitMs)}, grading ${durationText(timing.gradeMs)}`,
+    timing.wallMs === 0
+      ? 'no time is recorded'
+      : `took ${durationText(timing.wallMs)}: agent ${durationText(timing.agentMs)}, model ${durationText(timing.modelMs)}, waiting ${durationText(timing.waitMs)}, grading ${durationText(timing.gradeMs)}`,
     `${plural(counts.turns, 'turn')}, ${plural(counts.toolCalls, 'tool call')}`,
     ...Object.entries(seats).map(([seat, { policy, harness }]) => `${seat}: ${policy} in ${harness}`),
   ]

@@ -46,7 +46,7 @@ export async function writeChunks(options: {
     const packed = await packText(`[${held.map(({ json }) => json).join(',')}]`)
     const text = dataElement(`${dataIds.chunk}${chunks}`, packed)
     if (bytes + text.length <= maxBytes) {
-      await file.write(text)
+      await file.appendFile(text)
       for (const { row } of held) places[row] = chunks
       chunks++
       bytes += text.length

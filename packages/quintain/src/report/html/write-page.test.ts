@@ -232,6 +232,9 @@ describe('the file', () => {
     const dir = join(root, 'kept2')
     await writeSampleRun(dir, { orders })
     await expect(writeHtmlReport(dir, root)).rejects.toMatchObject({ code: 'output_io' })
+    await expect(writeHtmlReport(dir, join(dir, 'run.json', 'x.html'))).rejects.toMatchObject({
+      code: 'output_io',
+    })
     await expect(writeHtmlReport(dir, join(root, 'no', 'such.html'))).rejects.toMatchObject({
       code: 'output_io',
     })

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { messageOf, QuintainError } from '../../core/index.ts'
+import { QuintainError } from '../../core/index.ts'
 import { printableLine } from '../printable.ts'
 import { type RunSummary, summarize } from '../summarize.ts'
 import { distributionsOf } from './distributions.ts'
@@ -92,9 +92,11 @@ function outputError(error: unknown, file: string): unknown {
       { cause: error, facts: { file } },
     )
   }
+  // Not the system's words: they name a file that is no longer there.
+  const why = code === 'ENOENT' ? 'there is no such folder' : `the system says ${code}`
   return new QuintainError(
     'output_io',
-    `${file} cannot be written: ${messageOf(error)}. Name a file in a folder that exists and that you may write to.`,
+    `${file} cannot be written: ${why}. Name a file in a folder that exists and that you may write to.`,
     { cause: error, facts: { file, code } },
   )
 }
@@ -125,6 +127,22 @@ async function checkTarget(file: string, force: boolean): Promise<void> {
     }
   } finally {
     await handle.close()
+  }
+}
+
+/** A new file of texts and of what is in another file, one after the other. Gives its size in bytes. */
+async function writeWhole(path: string, parts: readonly (string | FileHandle)[]): Promise<number> {
+  const made = await open(path, 'wx')
+  try {
+    for (const part of parts) {
+      if (typeof part === 'string') await made.appendFile(part)
+      else
+        for await (const piece of part.createReadStream({ start: 0, autoClose: false }))
+          await made.appendFile(piece)
+    }
+    return (await made.stat()).size
+  } finally {
+    await made.close()
   }
 }
 
@@ -160,8 +178,6 @@ export async function writeHtmlReport(
       const body = pageBody(summary, values, said).text
       return { said, text: `${headOf(summary, script)}${body}${index}<script>${script}</script>\n` }
     }
-    const tail = '</body></html>\n'
-
     // Which chunk a trajectory is in takes a few bytes a row, once it is packed.
     const overhead = Buffer.byteLength(before(0).text) + 3 * fold.states.length + 1_000
     const maxBytes = maxMb * 1e6 - overhead
@@ -173,35 +189,23 @@ export async function writeHtmlReport(
     const all = parts * 1.4 <= maxBytes
     const order = all ? [...fold.states.keys()] : embedOrder(fold.states)
 
-    const chunks = await open(temporary[0], 'wx')
-    let written: Awaited<ReturnType<typeof writeChunks>>
+    const chunks = await open(temporary[0], 'wx+')
     try {
-      written = await writeChunks({ dir, states: fold.states, order, file: chunks, maxBytes })
+      // Nobody else needs its name, and without one it is gone even when the process is killed. Not every system allows it.
+      await rm(temporary[0]).catch(() => {})
+      const written = await writeChunks({ dir, states: fold.states, order, file: chunks, maxBytes })
+      const places = dataElement(dataIds.places, await packText(JSON.stringify(written.places)))
+      const { said, text } = before(written.embedded)
+      const bytes = await writeWhole(temporary[1], [text, chunks, `${places}</body></html>\n`])
+      await rename(temporary[1], target)
+      return { file: target, bytes, embedded: written.embedded, recorded: recorded.length, said, summary }
     } finally {
       await chunks.close()
     }
-    const places = dataElement(dataIds.places, await packText(JSON.stringify(written.places)))
-    const { said, text } = before(written.embedded)
-    const page = await open(temporary[1], 'wx')
-    let bytes: number
-    try {
-      await page.write(text)
-      const copied = await open(temporary[0], 'r')
-      try {
-        for await (const piece of copied.createReadStream({ autoClose: false })) await page.write(piece)
-      } finally {
-        await copied.close()
-      }
-      await page.write(`${places}${tail}`)
-      bytes = (await page.stat()).size
-    } finally {
-      await page.close()
-    }
-    await rename(temporary[1], target)
-    return { file: target, bytes, embedded: written.embedded, recorded: recorded.length, said, summary }
   } catch (error) {
     throw outputError(error, file)
   } finally {
-    await Promise.all(temporary.map((path) => rm(path, { force: true })))
+    // What went wrong is told; that there is nothing to remove is not.
+    await Promise.all(temporary.map((path) => rm(path, { force: true }).catch(() => {})))
   }
 }

@@ -2,19 +2,26 @@ import { countText } from '../../number-text.ts'
 import { printableLine } from '../../printable.ts'
 import { orderName } from '../filter-rows.ts'
 import { type PageIndex, rowKinds } from '../page-data.ts'
-import { beginningOf, piecesOf } from '../text-pieces.ts'
-import { type Block, type TranscriptItem, transcriptItems } from '../transcript-items.ts'
+import { beginningOf, type Fold, piecesOf } from '../text-pieces.ts'
+import { type Block, type MessageItem, type TranscriptItem, transcriptItems } from '../transcript-items.ts'
 import { byId, element, inertText } from './element.ts'
 import { kindMarks } from './rollout-list.ts'
 import type { Transcripts } from './transcripts.ts'
 import { VirtualList } from './virtual-list.ts'
+
+/** Instructions are long and the same in every rollout: they make room for what was said. */
+const systemFold: Fold = { characters: 700, lines: 8 }
+
+function shownOf(text: string, role: MessageItem['role']): string | undefined {
+  return role === 'system' ? beginningOf(text, systemFold) : beginningOf(text)
+}
 
 /** A guess at an item's height before it is drawn, in pixels. */
 function guess(item: TranscriptItem): number {
   if (item.kind !== 'message') return item.kind === 'heading' ? 40 : 34
   let height = 40
   for (const { text } of item.blocks) {
-    const shown = beginningOf(text) ?? text
+    const shown = shownOf(text, item.role) ?? text
     height += 16 + 20 * Math.max(shown.split('\n').length, Math.ceil(shown.length / 80))
   }
   return height
@@ -134,12 +141,12 @@ export class Reader {
             item.reward !== undefined && element('span', { class: 'value' }, `reward ${item.reward}`),
             element('span', { class: 'number' }, String(item.index)),
           ),
-          ...item.blocks.map((block, i) => this.drawBlock(block, `${place}.${i}`)),
+          ...item.blocks.map((block, i) => this.drawBlock(block, item.role, `${place}.${i}`)),
         )
     }
   }
 
-  private drawBlock({ kind, title, text }: Block, key: string): HTMLElement {
+  private drawBlock({ kind, title, text }: Block, role: MessageItem['role'], key: string): HTMLElement {
     const names = {
       text: '',
       reasoning: 'reasoning',
@@ -162,7 +169,7 @@ export class Reader {
     }
     const said = element('div', { class: 'said' })
     block.append(said)
-    const beginning = beginningOf(text)
+    const beginning = shownOf(text, role)
     const showAll = () => {
       const pieces = piecesOf(text)
       said.replaceChildren(
