@@ -182,8 +182,7 @@ async function initFrom(
   const packageName = name ?? nameOfFile(path)
   const target = await checkedTarget(packageName, dir, io.cwd)
   const template = templateOf('recorded')
-  const draft = `${target}.making`
-  await rm(draft, { recursive: true, force: true })
+  const draft = `${target}.making-${process.pid}-${Date.now()}`
   try {
     const { environmentFromRecordings } = await import('../doors/index.ts')
     const made = await environmentFromRecordings(path, draft, as === undefined ? {} : { as })

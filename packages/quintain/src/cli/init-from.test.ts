@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -179,8 +179,9 @@ test.each([
   const ended = await quintain(argv)
   expect(ended.err).toContain(message)
   expect(ended.code).toBe(code)
-  for (const name of ['none', 'empty', 'other', 'x', 'runs', 'other.making'])
+  for (const name of ['none', 'empty', 'other', 'x', 'runs'])
     expect(existsSync(join(root, name)), name).toBe(false)
+  expect((await readdir(root)).filter((name) => /making|importing/.test(name))).toEqual([])
 })
 
 test('an imported run is reported, shown, and not resumed', async () => {

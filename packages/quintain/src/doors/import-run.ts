@@ -56,8 +56,8 @@ export async function importRun(path: string, options: ImportOptions): Promise<I
   const policy = options.policy ?? policyOf(survey, path)
   const manifest = manifestOf(survey, format, { policy, name: options.name ?? format.name })
   const orders = ordersOf(survey)
-  const draft = `${out}.importing`
-  await rm(draft, { recursive: true, force: true })
+  // A name that no other import uses, so that nothing of anybody else is ever taken away.
+  const draft = `${out}.importing-${process.pid}-${manifest.id.slice(0, 8)}`
   const journal = await Journal.create(draft, manifest)
   try {
     try {
