@@ -5,6 +5,7 @@ export const benches: Record<string, () => Promise<Bench>> = {
   rollouts: async () => (await import('./rollouts.ts')).bench,
   verifiers: async () => (await import('./verifiers.ts')).bench,
   wordle: async () => (await import('./wordle.ts')).bench,
+  orders: async () => (await import('./orders.ts')).bench,
   'in-flight': async () => (await import('./in-flight.ts')).bench,
   report: async () => (await import('./report.ts')).bench,
 }

@@ -5,6 +5,8 @@ import { type Tell, valuesIn } from './told.ts'
 /** Times that the customer asks for one thing, and messages without any progress, before giving up. */
 const patience = 3
 const mostMessages = 30
+/** Times that the customer says again what was said before. */
+const mostRepeats = 8
 
 type Turns = Generator<Action, Action | void, Observation>
 
@@ -25,21 +27,29 @@ export function* customer(caller: Caller): Turns {
   let codeTold: string | undefined
   let complained = false
   let askedFor = 0
+  // Whoever came for something that the rules forbid takes nothing else in its place once it has been refused.
+  const forbidden = asks.some(({ kind }) => kind === 'rule')
   let refused = false
   let idle = 0
+  let repeats = 0
   let observation = yield caller.opening
 
   for (let count = 0; count < mostMessages; count++) {
     const text = observation.text
     const parts: string[] = []
     const question = text.includes('?') || /\bplease\b/i.test(text)
+    const proposed = proposal.test(text)
     const say = (what: string, answer: string | undefined) => {
-      if (answer === undefined || (told.has(what) && !text.includes('?'))) return
+      if (answer === undefined) return
+      // A proposal repeats what was said before; then a yes is wanted and not the same answer again.
+      if (told.has(what) && (proposed || !text.includes('?'))) return
+      if (told.has(what)) repeats++
       told.add(what)
       parts.push(answer)
     }
 
-    if (question && /\bcode\b/i.test(text) && !/\bvoucher\b/i.test(text)) {
+    const ofVoucher = /\bvoucher\b/i.test(text) && !/\b(?:phone|verif\w*|identity|sent)\b/i.test(text)
+    if (question && /\bcode\b/i.test(text) && !ofVoucher) {
       const phone = yield { tool: 'read_phone' }
       const code = [...phone.text.matchAll(/code is (\d{6})/g)].at(-1)?.[1]
       if (!caller.hasPhone) parts.push('I do not have that phone with me. Can you not do it without?')
@@ -73,15 +83,19 @@ export function* customer(caller: Caller): Turns {
     }
     if (outOfStock.test(text) && caller.otherwise !== undefined && !told.has('otherwise'))
       say('otherwise', caller.otherwise)
-    else if (proposal.test(text) && parts.length === 0) {
+    else if (proposed && parts.length === 0) {
       if (refused) parts.push('No, thank you. Leave everything as it is.')
       else
-        parts.push(caller.consents ? 'Yes, please go ahead.' : 'No, that is too little. Leave it as it is.')
+        parts.push(
+          caller.consents || valuesIn('money', text).none
+            ? 'Yes, please go ahead.'
+            : 'No, that is too little. Leave it as it is.',
+        )
     } else if (refusal.test(text) && parts.length === 0 && caller.pushback !== undefined && !complained) {
       complained = true
       parts.push(caller.pushback)
     }
-    if (refusal.test(text)) refused = true
+    if (forbidden && refusal.test(text) && !/\bto hear\b/i.test(text)) refused = true
 
     if (parts.length === 0) {
       const [next] = asks
@@ -96,6 +110,7 @@ export function* customer(caller: Caller): Turns {
       parts.push(asking(now, text, askedFor))
       if (++askedFor > patience) break
     }
+    if (repeats > mostRepeats) break
     observation = yield parts.join(' ')
   }
   yield { tool: 'hang_up' }

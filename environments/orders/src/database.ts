@@ -1,9 +1,12 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { baseRows } from './base-rows.ts'
 import type { Rows, Tables } from './rows.ts'
 
 type Value = string | number | null
 
+// Small pages: each table takes one at least, and thousands of shops may be open at once.
 const schema = `
+pragma page_size = 1024;
 create table customers (email text primary key, name text not null, tier text not null, credit integer not null check (credit >= 0)) strict, without rowid;
 create table products (sku text primary key, name text not null, variant text not null, price integer not null, stock integer not null check (stock >= 0), final_sale integer not null) strict, without rowid;
 create table orders (id text primary key, email text not null, status text not null, placed text not null, ships text not null, delivered text, address text not null, voucher text) strict, without rowid;
@@ -16,105 +19,138 @@ create table messages (email text not null, text text not null) strict;
 create table requests (id integer primary key, order_id text not null, line integer not null, sku text not null, amount integer not null, state text not null) strict;
 `
 
-const columns = {
-  customers: ['email', 'name', 'tier', 'credit'],
-  products: ['sku', 'name', 'variant', 'price', 'stock', 'final_sale'],
-  orders: ['id', 'email', 'status', 'placed', 'ships', 'delivered', 'address', 'voucher'],
-  lines: ['order_id', 'line', 'sku', 'paid', 'status'],
-  payments: ['order_id', 'kind', 'method', 'amount'],
-  vouchers: ['code', 'percent', 'least', 'expires', 'used'],
-} as const satisfies Record<keyof Rows, readonly string[]>
+const insertCustomer = 'insert into customers (email, name, tier, credit) values (?, ?, ?, ?)'
+const insertProduct =
+  'insert into products (sku, name, variant, price, stock, final_sale) values (?, ?, ?, ?, ?, ?)'
+const insertOrder =
+  'insert into orders (id, email, status, placed, ships, delivered, address, voucher) values (?, ?, ?, ?, ?, ?, ?, ?)'
+const insertLine = 'insert into lines (order_id, line, sku, paid, status) values (?, ?, ?, ?, ?)'
+const insertPayment = 'insert into payments (order_id, kind, method, amount) values (?, ?, ?, ?)'
+const insertVoucher = 'insert into vouchers (code, percent, least, expires, used) values (?, ?, ?, ?, ?)'
 
-/** The shop's database: in memory, one for each attempt, statements prepared once each. */
+const object = (table: string, key: string, ...names: string[]) =>
+  `json((select json_group_object(${key}, json_object(${names.map((name) => `'${name}', ${name}`).join(', ')})) from ${table}))`
+const list = (table: string, ...names: string[]) =>
+  `json((select json_group_array(json_object(${names.map((name) => `'${name}', ${name}`).join(', ')})) from ${table}))`
+
+/** All tables as one JSON text: a call for each row would take longer than to read them. */
+const selectTables = `select json_object(
+  'customers', ${object('customers', 'email', 'name', 'tier', 'credit')},
+  'stock', json((select json_group_object(sku, stock) from products)),
+  'orders', ${object('orders', 'id', 'email', 'status', 'placed', 'ships', 'delivered', 'address', 'voucher')},
+  'lines', ${object('lines', "order_id || '/' || line", 'sku', 'paid', 'status')},
+  'payments', ${list('payments', 'order_id', 'kind', 'method', 'amount')},
+  'vouchers', ${object('vouchers', 'code', 'percent', 'least', 'expires', 'used')},
+  'tickets', ${list('tickets', 'number', 'topic', 'order_id', 'note')},
+  'mails', ${list('mails', 'email', 'order_id', 'about')}
+) as tables`
+
+/** Connections that wait for their next attempt. Beyond so many they are closed. */
+const idle: DatabaseConnection[] = []
+const mostIdle = 256
+
+/** A connection to a database of its own in memory, which holds what all attempts begin with, and its statements. */
+interface DatabaseConnection {
+  database: DatabaseSync
+  statements: Map<string, StatementSync>
+}
+
+/**
+ * The shop's database: in memory, and of one attempt alone. An attempt runs inside a transaction that is never
+ * committed. When it is over the transaction is rolled back, and the next attempt finds the database as if it were
+ * new; making the tables again would cost more than a whole conversation. A database that cannot be rolled back is
+ * closed and never used again.
+ */
 export class Shop {
-  readonly #database = new DatabaseSync(':memory:')
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #connection: DatabaseConnection
+  #open = true
 
   constructor(rows: Rows) {
-    this.#database.exec(schema)
-    this.#database.exec('begin')
-    for (const table of Object.keys(columns) as (keyof Rows)[]) {
-      const names = columns[table]
-      const insert = this.#database.prepare(
-        `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
-      )
-      for (const row of rows[table]) {
-        const fields = row as unknown as Record<string, Value>
-        insert.run(...names.map((name) => fields[name]!))
-      }
-    }
-    this.#database.exec('commit')
+    this.#connection = idle.pop() ?? connect()
+    this.#connection.database.exec('begin')
+    insert(this.#connection, rows)
   }
 
   /** All rows of a query. Values are bound, never written into it. */
   all<Row>(sql: string, ...values: Value[]): Row[] {
-    return this.#statement(sql).all(...values) as Row[]
+    return statementOf(this.#connection, sql).all(...values) as Row[]
   }
 
   /** The first row of a query. */
   get<Row>(sql: string, ...values: Value[]): Row | undefined {
-    return this.#statement(sql).get(...values) as Row | undefined
+    return statementOf(this.#connection, sql).get(...values) as Row | undefined
   }
 
   run(sql: string, ...values: Value[]): void {
-    this.#statement(sql).run(...values)
+    statementOf(this.#connection, sql).run(...values)
   }
 
   /** Makes several changes or none of them. */
   together<T>(change: () => T): T {
-    this.#database.exec('begin')
+    this.run('savepoint together')
     try {
       const result = change()
-      this.#database.exec('commit')
+      this.run('release together')
       return result
     } catch (thrown) {
-      this.#database.exec('rollback')
+      this.run('rollback to together')
+      this.run('release together')
       throw thrown
     }
   }
 
-  /** All tables that a grader compares. */
+  /** All that a tool can change, and all that says whose it is. */
   tables(): Tables {
-    const by = <Row extends object>(
-      table: string,
-      key: (row: Row) => string,
-      without: readonly (keyof Row)[],
-    ) =>
-      Object.fromEntries(
-        this.all<Row>(`select * from ${table}`).map((row) => {
-          const rest: Partial<Row> = { ...row }
-          for (const name of without) delete rest[name]
-          return [key(row), rest]
-        }),
-      )
-    const list = <Row extends object>(table: string) =>
-      this.all<Row>(`select * from ${table}`).map((row) => ({ ...row }))
-    return {
-      customers: by('customers', (row: { email: string }) => row.email, ['email']) as Tables['customers'],
-      products: by('products', (row: { sku: string }) => row.sku, ['sku']) as Tables['products'],
-      orders: by('orders', (row: { id: string }) => row.id, ['id']) as Tables['orders'],
-      lines: by('lines', (row: { order_id: string; line: number }) => `${row.order_id}/${row.line}`, [
-        'order_id',
-        'line',
-      ]) as Tables['lines'],
-      payments: list('payments'),
-      vouchers: by('vouchers', (row: { code: string }) => row.code, ['code']) as Tables['vouchers'],
-      tickets: list('tickets'),
-      mails: list('mails'),
-    }
+    return JSON.parse(this.get<{ tables: string }>(selectTables)!.tables)
   }
 
+  /** Gives the database back. It can be called again, to no effect. */
   close(): void {
-    this.#statements.clear()
-    this.#database.close()
-  }
-
-  #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql)
-      this.#statements.set(sql, statement)
+    if (!this.#open) return
+    this.#open = false
+    const { database } = this.#connection
+    try {
+      database.exec('rollback')
+      if (idle.length < mostIdle) {
+        idle.push(this.#connection)
+        return
+      }
+    } catch {
+      // Closed below.
     }
-    return statement
+    database.close()
   }
+}
+
+function connect(): DatabaseConnection {
+  const database = new DatabaseSync(':memory:')
+  database.exec(schema)
+  const connection = { database, statements: new Map<string, StatementSync>() }
+  insert(connection, baseRows)
+  return connection
+}
+
+function statementOf({ database, statements }: DatabaseConnection, sql: string): StatementSync {
+  let statement = statements.get(sql)
+  if (statement === undefined) {
+    statement = database.prepare(sql)
+    statements.set(sql, statement)
+  }
+  return statement
+}
+
+function insert(connection: DatabaseConnection, rows: Rows): void {
+  const run = (sql: string, ...values: Value[]) => statementOf(connection, sql).run(...values)
+  for (const { email, name, tier, credit } of rows.customers) run(insertCustomer, email, name, tier, credit)
+  for (const { sku, name, variant, price, stock, final_sale } of rows.products)
+    run(insertProduct, sku, name, variant, price, stock, final_sale)
+  for (const { id, email, status, placed, ships, delivered, address, voucher } of rows.orders)
+    run(insertOrder, id, email, status, placed, ships, delivered, address, voucher)
+  for (const { order_id, line, sku, paid, status } of rows.lines)
+    run(insertLine, order_id, line, sku, paid, status)
+  for (const { order_id, kind, method, amount } of rows.payments)
+    run(insertPayment, order_id, kind, method, amount)
+  for (const { code, percent, least, expires, used } of rows.vouchers)
+    run(insertVoucher, code, percent, least, expires, used)
+  for (const sku of rows.soldOut) run('update products set stock = 0 where sku = ?', sku)
 }

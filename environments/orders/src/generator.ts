@@ -76,15 +76,16 @@ const pushbacks = [
   'I have been a customer for years!',
 ]
 
-/** A task of the generator. Kinds take turns, so that any eighteen neighbours hold one of each; all else is drawn. */
-export function generatedSetting(rng: Rng, index: number): Setting {
-  const kind = kinds[index % kinds.length]!
+/** A task of the generator. The kind is drawn too, so that no number tells what is right. */
+export function generatedSetting(rng: Rng): Setting {
+  const kind = rng.pick(kinds)
   const name = `${rng.pick(firstNames)} ${rng.pick(lastNames)}`
   const who: Customer = {
     name,
     email: `${name.toLowerCase().replace(' ', '.')}${rng.int(90) + 10}@mail.example`,
     tier: rng.int(3) === 0 ? 'gold' : 'standard',
-    credit: rng.int(3) === 0 ? 0 : 50 * (rng.int(100) + 1),
+    // Nothing is an answer that anybody would guess.
+    credit: kind !== 'question' && rng.int(3) === 0 ? 0 : 50 * (rng.int(100) + 21),
   }
   const number = 2_000 + rng.int(6_000)
   const opened = kind === 'second_thoughts' || rng.int(2) === 0
@@ -180,7 +181,9 @@ function orderFor(
   if (!deliveredKinds.includes(kind)) return { ...order, ...placed(rng) }
   const days = returnDays[tier]
   // Near the edge on purpose: the last day that counts is among them, and so is the first that does not.
-  const ago = kind === 'return_late' ? days + 1 + rng.int(12) : 1 + rng.int(days)
+  // Where the last day is what the customer asks for it is another day than today, which anybody could name.
+  const most = kind === 'return_sale' ? days - 1 : days
+  const ago = kind === 'return_late' ? days + 1 + rng.int(12) : 1 + rng.int(most)
   const delivered = dayAfter(today, -ago)
   const ships = dayAfter(delivered, -1 - rng.int(4))
   return { ...order, status: 'delivered', placed: dayAfter(ships, -1 - rng.int(4)), ships, delivered }

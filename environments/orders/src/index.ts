@@ -2,7 +2,7 @@ import { environment } from 'quintain'
 import { z } from 'zod'
 import { customer, customerSystem } from './customer.ts'
 import { Desk } from './desk.ts'
-import { conduct, differences, judged, tells } from './grading.ts'
+import { conduct, judge } from './grading.ts'
 import { oracle } from './oracle.ts'
 import { policies } from './policies.ts'
 import { system } from './policy.ts'
@@ -36,17 +36,17 @@ export default environment({
 
   rewards: {
     solved: ({ task, state }) => {
-      const { solved, against } = judged(scenarioOfTask(task.secret), state)
+      const { solved, against } = judge(scenarioOfTask(task.secret), state)
       return { value: Number(solved), explain: against }
     },
     conduct: { weight: 0.2, reward: ({ task, state }) => conduct(scenarioOfTask(task.secret), state) },
   },
   metrics: {
     told: ({ task, state }) => {
-      const told = tells(scenarioOfTask(task.secret), state)
+      const { told } = judge(scenarioOfTask(task.secret), state)
       return told.filter(Boolean).length / told.length
     },
-    differences: ({ task, state }) => differences(scenarioOfTask(task.secret), state.tables).length,
+    differences: ({ task, state }) => judge(scenarioOfTask(task.secret), state).differences.length,
     breaches: ({ state }) => state.breaches.length,
     withoutConsent: ({ state }) => state.writes.filter(({ consented }) => !consented).length,
   },

@@ -83,7 +83,7 @@ function* random({ observation, rng }: Context): Turns {
       arguments: { topic: rng.pick(['large_refund', 'safety', 'other']), order_id: order(), note: '' },
     }),
   ]
-  for (let count = 0; count < 40; count++) seen += `\n${(yield rng.pick(moves)()).text}`
+  for (let count = 0; count < 25; count++) seen += `\n${(yield rng.pick(moves)()).text}`
 }
 
 /**

@@ -69,7 +69,7 @@ export interface Mail {
   about: 'cancelled' | 'address changed' | 'refunded' | 'exchanged' | 'voucher applied'
 }
 
-/** What a database is made of at the start of an attempt. */
+/** Rows that a database is given at the start of an attempt. */
 export interface Rows {
   customers: readonly Customer[]
   products: readonly Product[]
@@ -77,12 +77,14 @@ export interface Rows {
   lines: readonly Line[]
   payments: readonly Payment[]
   vouchers: readonly Voucher[]
+  /** Products of which none is left. */
+  soldOut: readonly string[]
 }
 
-/** The tables by key, as they are compared. */
+/** The tables by key, as they are compared. Of products there is the stock alone: no tool can write the rest. */
 export interface Tables {
   customers: Record<string, Omit<Customer, 'email'>>
-  products: Record<string, Omit<Product, 'sku'>>
+  stock: Record<string, number>
   orders: Record<string, Omit<Order, 'id'>>
   lines: Record<string, Omit<Line, 'order_id' | 'line'>>
   payments: Payment[]
@@ -92,19 +94,25 @@ export interface Tables {
 }
 
 /** The tables that rows make before anybody has touched them. */
-export function tablesOf(rows: Rows): Tables {
-  return {
-    customers: keyed(rows.customers, ({ email, ...rest }) => [email, rest]),
-    products: keyed(rows.products, ({ sku, ...rest }) => [sku, rest]),
-    orders: keyed(rows.orders, ({ id, ...rest }) => [id, rest]),
-    lines: keyed(rows.lines, ({ order_id, line, ...rest }) => [`${order_id}/${line}`, rest]),
-    payments: rows.payments.map((payment) => ({ ...payment })),
-    vouchers: keyed(rows.vouchers, ({ code, ...rest }) => [code, rest]),
+export function tablesOf(...parts: readonly Rows[]): Tables {
+  const tables: Tables = {
+    customers: {},
+    stock: {},
+    orders: {},
+    lines: {},
+    payments: [],
+    vouchers: {},
     tickets: [],
     mails: [],
   }
-}
-
-function keyed<Row, Rest>(rows: readonly Row[], entry: (row: Row) => [string, Rest]): Record<string, Rest> {
-  return Object.fromEntries(rows.map(entry))
+  for (const rows of parts) {
+    for (const { email, ...rest } of rows.customers) tables.customers[email] = rest
+    for (const { sku, stock } of rows.products) tables.stock[sku] = stock
+    for (const { id, ...rest } of rows.orders) tables.orders[id] = rest
+    for (const { order_id, line, ...rest } of rows.lines) tables.lines[`${order_id}/${line}`] = rest
+    tables.payments.push(...rows.payments)
+    for (const { code, ...rest } of rows.vouchers) tables.vouchers[code] = rest
+    for (const sku of rows.soldOut) tables.stock[sku] = 0
+  }
+  return tables
 }

@@ -1,9 +1,10 @@
-import { catalogue, otherVariant, productOf } from './catalogue.ts'
+import { baseRows, othersOrder } from './base-rows.ts'
+import { otherVariant, productOf } from './catalogue.ts'
 import { dayAfter, returnDays, today } from './day.ts'
 import { euros, mostRefund, percentOf, refundOf } from './money.ts'
 import type { RuleName } from './policy.ts'
 import { type Line, type Mail, type Order, type Rows, type Tables, type Ticket, tablesOf } from './rows.ts'
-import type { OrderSetting, Setting } from './setting.ts'
+import type { Setting } from './setting.ts'
 import type { Tell } from './told.ts'
 
 /** A change that the right agent makes. */
@@ -39,6 +40,7 @@ export interface Caller {
 /** A task, worked out: the shop as it is, the customer, and what is right. */
 export interface Scenario {
   setting: Setting
+  /** What the shop holds beside what every shop does. */
   rows: Rows
   caller: Caller
   gold: readonly GoldCall[]
@@ -48,62 +50,24 @@ export interface Scenario {
   expected: Tables
 }
 
-/** Two strangers whose data must stay theirs. */
-const neighbours = [
-  { email: 'ines.dahl@post.example', name: 'Ines Dahl', tier: 'standard', credit: 12_00 },
-  { email: 'omar.reyes@post.example', name: 'Omar Reyes', tier: 'gold', credit: 0 },
-] as const
-const neighbourOrders: readonly (OrderSetting & { email: string })[] = [
-  {
-    id: 'A-9104',
-    email: neighbours[0].email,
-    status: 'placed',
-    placed: '2025-12-29',
-    ships: '2026-01-05',
-    skus: ['KETL-STL', 'MUGS-4'],
-    address: '3 Weir Street, Otley, LS21 1AA',
-  },
-  {
-    id: 'A-9217',
-    email: neighbours[1].email,
-    status: 'delivered',
-    placed: '2025-12-10',
-    ships: '2025-12-12',
-    delivered: '2025-12-15',
-    skus: ['THRW-L'],
-    address: '88 Harbour Road, Whitby, YO21 1DN',
-  },
-]
-/** The order of somebody else that `others_order` asks for. */
-export const othersOrder = neighbourOrders[0]!.id
-
-const plenty = 9
 const homeAddress = '14 Mill Lane, Ilkley, LS29 8DD'
 
-/** The shop of a setting: the customer with the orders described, two strangers, the catalogue and the vouchers. */
+/** What a setting adds to the shop: the customer, the orders described, and the voucher. */
 function rowsOf({ who, order, other, voucher, kind, line = 1 }: Setting): Rows {
-  const orders = [
-    { ...order, email: who.email },
-    ...(other === undefined ? [] : [{ ...other, email: who.email }]),
-    ...neighbourOrders,
-  ]
+  const orders = other === undefined ? [order] : [order, other]
   const lines = orders.flatMap(({ id, skus, discount = 0 }) =>
     skus.map((sku, i): Line => {
       const { price } = productOf(sku)
       return { order_id: id, line: i + 1, sku, paid: price - percentOf(price, discount), status: 'bought' }
     }),
   )
-  const outOfStock = kind === 'exchange_out' ? otherVariant(order.skus[line - 1]!).sku : undefined
   return {
-    customers: [who, ...neighbours],
-    products: catalogue.map((item, i) => ({
-      ...item,
-      stock: item.sku === outOfStock ? 0 : plenty + (i % 5),
-    })),
+    customers: [who],
+    products: [],
     orders: orders.map(
-      ({ id, email, status, placed, ships, delivered, address, discount }): Order => ({
+      ({ id, status, placed, ships, delivered, address, discount }): Order => ({
         id,
-        email,
+        email: who.email,
         status,
         placed,
         ships,
@@ -119,10 +83,8 @@ function rowsOf({ who, order, other, voucher, kind, line = 1 }: Setting): Rows {
       method: 'card',
       amount: paidFor(lines, id),
     })),
-    vouchers: [
-      { code: 'SPRING15', percent: 15, least: 40_00, expires: '2026-03-31', used: 1 },
-      ...(voucher === undefined ? [] : [{ ...voucher, used: 0 as const }]),
-    ],
+    vouchers: voucher === undefined ? [] : [{ ...voucher, used: 0 as const }],
+    soldOut: kind === 'exchange_out' ? [otherVariant(order.skus[line - 1]!).sku] : [],
   }
 }
 
@@ -149,7 +111,7 @@ const ticketNumber: Tell = { kind: 'ticket', ask: 'What is the number of my tick
 export function scenarioOf(setting: Setting): Scenario {
   const rows = rowsOf(setting)
   const { gold, caller, asks, change } = outcomeOf(setting, rows)
-  const expected = tablesOf(rows)
+  const expected = tablesOf(baseRows, rows)
   change?.(expected)
   const { who, order, other } = setting
   return {
@@ -262,7 +224,7 @@ function outcomeOf(setting: Setting, rows: Rows): Outcome {
         ],
         change(tables) {
           tables.lines[lineKey] = { sku: wanted.sku, paid: wanted.price, status: 'exchanged' }
-          tables.products[wanted.sku]!.stock--
+          tables.stock[wanted.sku]!--
           tables.payments.push({
             order_id: order.id,
             kind: difference > 0 ? 'charge' : 'refund',
@@ -411,7 +373,7 @@ function cancelling(order_id: string, rows: Rows) {
     gold,
     change(tables: Tables) {
       tables.orders[order_id]!.status = 'cancelled'
-      for (const { order_id: of, sku } of rows.lines) if (of === order_id) tables.products[sku]!.stock++
+      for (const { order_id: of, sku } of rows.lines) if (of === order_id) tables.stock[sku]!++
       const back = paidFor(rows.lines, order_id)
       tables.payments.push({ order_id, kind: 'refund', method: 'card', amount: back })
       tables.mails.push({ email, order_id, about: 'cancelled' })

@@ -14,21 +14,26 @@ export function tasks({
   generated: number
   seed: number
 }): IndexedTasks<undefined, Secret> {
-  const fixed = deskSettings.length
   return {
-    size: fixed + generated,
-    at(index) {
-      if (index < fixed) {
-        return { id: `desk-${String(index + 1).padStart(2, '0')}`, split: 'test', secret: { desk: index } }
-      }
-      const at = index - fixed
-      return {
-        id: `train-${seed}-${String(at).padStart(5, '0')}`,
-        split: 'train',
-        secret: { generated: at, seed },
-      }
-    },
+    size: deskSettings.length + generated,
+    at: (index) => ({
+      id: idAt(index, seed),
+      split: index < deskSettings.length ? 'test' : 'train',
+      secret: secretAt(index, seed),
+    }),
   }
+}
+
+export function idAt(index: number, seed: number): string {
+  const at = index - deskSettings.length
+  return at < 0
+    ? `desk-${String(index + 1).padStart(2, '0')}`
+    : `train-${seed}-${String(at).padStart(5, '0')}`
+}
+
+export function secretAt(index: number, seed: number): Secret {
+  const at = index - deskSettings.length
+  return at < 0 ? { desk: index } : { generated: at, seed }
 }
 
 /** World, customer, rewards and oracle of an attempt want the same scene, and so do all attempts of a task. */
@@ -42,7 +47,7 @@ export function scenarioOfTask(secret: Secret): Scenario {
   const setting =
     'desk' in secret
       ? deskSettings[secret.desk]!
-      : generatedSetting(createRng(`orders/${secret.seed}/${secret.generated}`), secret.generated)
+      : generatedSetting(createRng(`orders/${secret.seed}/${secret.generated}`))
   const scenario = scenarioOf(setting)
   if (kept.size >= mostKept) kept.delete(kept.keys().next().value!)
   kept.set(key, scenario)

@@ -13,6 +13,7 @@ const months = [
   'december',
 ]
 const monthName = `(${months.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join('|')}|sept)\\.?`
+const someMonth = /jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec/i
 const day = '(\\d{1,2})(?:st|nd|rd|th)?'
 
 /** What a text calls a day. Without a year it is that day of any year. */
@@ -49,8 +50,11 @@ const spellings: { pattern: RegExp; order: ('year' | 'month' | 'day')[] }[] = [
  * countries read differently, such as 5/6/2026, are left out, since a guess could match the wrong day.
  */
 export function daysIn(text: string): DayInText[] {
+  // Most texts name no day, and five patterns cost more than a look.
+  const named = someMonth.test(text)
+  if (!/\d/.test(text) || !(named || /\d-\d/.test(text))) return []
   const found: (Omit<DayInText, 'date'> & { date: string | undefined })[] = []
-  for (const { pattern, order } of spellings) {
+  for (const { pattern, order } of named ? spellings : spellings.slice(0, 1)) {
     for (const match of text.matchAll(pattern)) {
       const from = match.index
       const to = from + match[0].length
