@@ -1,7 +1,7 @@
 import { findBoxes } from './extract-boxed.ts'
 import { findAnswerMarked } from './extract-marker.ts'
 import { type Extraction, none } from './extraction.ts'
-import { withoutStyling } from './number-text.ts'
+import { withoutStyling } from './number-styling.ts'
 
 interface Candidate {
   at: number

@@ -1,5 +1,6 @@
 import { type Extraction, none } from './extraction.ts'
-import { readNumber, withoutStyling } from './number-text.ts'
+import { withoutStyling } from './number-styling.ts'
+import { readNumber } from './number-text.ts'
 
 /** What follows a marker, to the end of its line. */
 export interface Marked {
@@ -39,7 +40,7 @@ export function hashMarked(text: string, truncated: boolean): Extraction {
   const complete = truncated ? all.filter(({ end }) => end < text.trimEnd().length) : all
   if (complete.length === 0) return none(all.length > 0 ? 'truncated' : 'no_candidate')
   const last = complete.findLast(({ content }) => beginsAsNumber(content)) ?? complete.at(-1)!
-  const answer = withoutEnds(last.content)
+  const answer = withoutStyling(last.content)
   if (answer === '') return none('no_candidate')
   const number = readNumber(last.content)
   return number === null ? { answer } : { answer, number }
@@ -77,8 +78,4 @@ const longestAnswer = 1_000
 function lineEnd(text: string, from: number): number {
   const end = text.slice(from, from + longestAnswer).indexOf('\n')
   return end < 0 ? Math.min(text.length, from + longestAnswer) : from + end
-}
-
-function withoutEnds(content: string): string {
-  return withoutStyling(content)
 }

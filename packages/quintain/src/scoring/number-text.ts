@@ -1,3 +1,4 @@
+import { withoutStyling } from './number-styling.ts'
 import { canonicalUnit, currencyBefore, leadingUnit } from './number-unit.ts'
 import { add, decimalValue, divide, type NumberValue, negate, power, scale } from './number-value.ts'
 
@@ -225,45 +226,4 @@ export function readNumber(text: string): NumberReading | null {
   if (!/^[\p{L}°\s.²³/\\$€£¥₹¢-]*$/u.test(rest) || rest.length > 60) return null
   const unit = token.reading.unit ?? (rest === '' ? undefined : canonicalUnit(rest.replace(/\.$/, '')))
   return { ...token.reading, unit }
-}
-
-const wrappers: readonly RegExp[] = [
-  /^\*\*(.*)\*\*$/s,
-  /^__(.*)__$/s,
-  /^\*(.*)\*$/s,
-  /^`(.*)`$/s,
-  /^\$\$(.*)\$\$$/s,
-  /^\$([^$]*)\$$/,
-  /^\\\((.*)\\\)$/s,
-  /^\\\[(.*)\\\]$/s,
-  /^\\(?:text|textbf|textit|mathrm|mathbf|mathit|mbox|emph|boldsymbol)\s?\{([^{}]*)\}$/,
-  /^\{([^{}]*)\}$/,
-  /^"([^"]*)"$/,
-  /^'([^']*)'$/,
-  /^“([^”]*)”$/,
-]
-
-/** Takes off what only says how a text is to look: bold, mathematics, wrappers, a final full stop, `x =`. */
-export function withoutStyling(text: string): string {
-  let bare = text.trim()
-  for (let round = 0; round < 8; round++) {
-    const before = bare
-    bare = bare.replace(/(?<=[^\s.])[.,;:]$/, '').trim()
-    for (const wrapper of wrappers) {
-      const inner = wrapper.exec(bare)?.[1]
-      if (inner !== undefined) bare = inner.trim()
-    }
-    if (bare === before) break
-  }
-  return bare
-    .replace(/\\(?:left|right|displaystyle|,(?!\d)|;(?!\d)|!(?!\d)| )/g, ' ')
-    .replace(/\\\$/g, '$')
-    .replace(
-      /(\d)?\s*\\[dt]?frac\s*(?:\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}|(\d)(\d))/g,
-      (_all, whole, a, b, c, d) =>
-        [whole, `${a ?? c}/${b ?? d}`].filter((part) => part !== undefined).join(' '),
-    )
-    .replace(/^[a-zA-Z]\w{0,11}\s*=\s*(?=[-−+$€£¥₹.\d])/, '')
-    .replace(/\\(?:text|textbf|mathrm|mbox)\s?\{([^{}]*)\}/g, ' $1')
-    .trim()
 }
