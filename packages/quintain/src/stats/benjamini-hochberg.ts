@@ -13,7 +13,7 @@ export function benjaminiHochberg(pValues: readonly (number | null)[]): (number 
   let reached = 1
   for (let rank = ranked.length; rank >= 1; rank--) {
     const { p, place } = ranked[rank - 1]!
-    reached = Math.min(reached, (p * ranked.length) / rank)
+    reached = Math.min(reached, p * (ranked.length / rank))
     adjusted[place] = reached
   }
   return adjusted

@@ -44,8 +44,8 @@ export interface BootstrapInterval {
 export const bootstrapLimit = 10_000_000
 /** Draws times clusters that are done in one go, a second or two; beyond it there is `bootstrapIntervalAsync`. */
 export const bootstrapWorkAtOnce = 400_000_000
-/** Draws of a cluster between two pauses: some ten milliseconds. */
-const slice = 2_000_000
+/** Draws of a cluster between two pauses: a few milliseconds. */
+const slice = 500_000
 
 /**
  * Bootstrap interval of a mean, drawing whole clusters (tasks with their repeats, or groups of tasks) with replacement.

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pairedDifference } from './paired.ts'
+import { pairedAgain } from './paired-again.ts'
 import { signFlipTest } from './sign-flip-test.ts'
 import { signTest } from './sign-test.ts'
 
@@ -98,5 +99,99 @@ describe('pairedDifference', () => {
     const found = pairedDifference(a, b)
     expect(found.pMethod).toBe('sign_flip_exact')
     expect(found.p).toBeCloseTo(signTest(30, 10)!, 12)
+  })
+
+  test('pass or fail without any difference still has an interval that does not collapse', () => {
+    const same = scores({ a: 1, b: 0, c: 1, d: 0 })
+    const found = pairedDifference(same, same)
+    expect(found).toMatchObject({ difference: 0, p: 1, intervalMethod: 'bonett_price', scope: 'new tasks' })
+    expect(found.interval![0]).toBeCloseTo(-found.interval![1], 12)
+    expect(found.interval![1]).toBeGreaterThan(0.3)
+  })
+
+  test('a declared range does the same for graded scores', () => {
+    const a = scores({ a: 0.5, b: 0.25, c: 0 })
+    expect(pairedDifference(a, a).interval).toBeNull()
+    expect(pairedDifference(a, a, { range: [-1, 1] }).interval![1]).toBeGreaterThan(0)
+    const shifted = scores({ a: -1, b: -1, c: 1 })
+    const { interval } = pairedDifference(shifted, scores({ a: 1, b: 1, c: 1 }), { range: [-1, 1] })
+    expect(interval![0]).toBeGreaterThanOrEqual(-2)
+  })
+
+  test('repeats are averaged, those missing left out, unequal numbers of them allowed', () => {
+    const found = pairedDifference(
+      new Map([
+        ['x', [1, 0, null, 1]],
+        ['y', [1]],
+        ['z', [null]],
+      ]),
+      new Map([
+        ['x', [0]],
+        ['y', [1, 0]],
+        ['z', [1, 1]],
+      ]),
+    )
+    expect(found).toMatchObject({ pairs: 2, higher: 2, dropped: ['z'] })
+    expect(found.difference).toBeCloseTo((2 / 3 + 1 / 2) / 2, 12)
+  })
+
+  test('groups of tasks that agree widen the interval and raise p', () => {
+    const a = new Map(Array.from({ length: 40 }, (_, i) => [`t${i}`, i < 24 ? 0.8 : 0.1] as const))
+    const b = new Map(Array.from({ length: 40 }, (_, i) => [`t${i}`, 0.3 + (i % 2) / 10] as const))
+    const clusters = new Map(Array.from({ length: 40 }, (_, i) => [`t${i}`, `group ${i >> 3}`] as const))
+    const [alone, grouped] = [pairedDifference(a, b), pairedDifference(a, b, { clusters })]
+    expect(grouped).toMatchObject({ pairs: 40, clusters: 5, difference: alone.difference })
+    expect(grouped.stderr!).toBeGreaterThan(2 * alone.stderr!)
+    expect(grouped.p!).toBeGreaterThan(alone.p!)
+    const one = new Map([...a.keys()].map((id) => [id, 'all'] as const))
+    expect(pairedDifference(a, b, { clusters: one })).toMatchObject({
+      interval: null,
+      p: null,
+      reason: 'single_cluster',
+    })
+  })
+
+  test('a level that is a percentage is no level', () => {
+    const [a, b] = [scores({ a: 1, b: 0 }), scores({ a: 0, b: 0.5 })]
+    expect(pairedDifference(a, b, { level: 95 })).toMatchObject({
+      interval: null,
+      reason: 'level_out_of_range',
+    })
+  })
+
+  test('graded scores of many tasks: sampled flips with a seed', () => {
+    const a = new Map(Array.from({ length: 50 }, (_, i) => [`t${i}`, Math.sin(i)] as const))
+    const b = new Map(Array.from({ length: 50 }, (_, i) => [`t${i}`, Math.cos(3 * i)] as const))
+    const found = pairedDifference(a, b)
+    expect(found.pMethod).toBe('sign_flip_sampled')
+    expect(pairedDifference(a, b).p).toBe(found.p)
+    expect(pairedDifference(a, b, { draws: 99 }).p! * 100).toBeCloseTo(
+      Math.round(pairedDifference(a, b, { draws: 99 }).p! * 100),
+      9,
+    )
+  })
+})
+
+describe('pairedAgain', () => {
+  const side = (record: Record<string, number[] | number>) => new Map(Object.entries(record))
+
+  test('knows nothing of the spread between tasks', () => {
+    const near = pairedAgain(side({ x: [1, 0], y: [1, 0] }), side({ x: [0, 1], y: [1, 0] }))
+    const far = pairedAgain(side({ x: [9, 8], y: [1, 0] }), side({ x: [0, 1], y: [1, 0] }))
+    expect(far.stderr).toBeCloseTo(near.stderr!, 12)
+    expect(near).toMatchObject({ scope: 'these tasks again', pairs: 2, difference: 0 })
+  })
+
+  test('says why there is nothing', () => {
+    expect(pairedAgain(side({}), side({}))).toMatchObject({ difference: null, reason: 'no_pairs' })
+    expect(pairedAgain(side({ x: 1 }), side({ x: [1, 0] }))).toMatchObject({ reason: 'single_repeats' })
+    expect(pairedAgain(side({ x: [1, 1] }), side({ x: [0, 0] }))).toMatchObject({
+      difference: 1,
+      interval: null,
+      reason: 'no_spread',
+    })
+    expect(pairedAgain(side({ x: [1, 0] }), side({ x: [0, 1] }), 95)).toMatchObject({
+      reason: 'level_out_of_range',
+    })
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { binomialProbability } from './binomial.ts'
 import { clopperPearsonInterval } from './clopper-pearson.ts'
 import { clusteredProportion } from './clustered-proportion.ts'
 import { wilsonInterval } from './wilson.ts'
@@ -42,6 +43,26 @@ describe('clopperPearsonInterval', () => {
     expect(clopperPearsonInterval(1.5, 3)).toBeNull()
     expect(clopperPearsonInterval(4, 3)).toBeNull()
   })
+})
+
+/** How often an interval of k in n holds p: by every outcome and its probability, no simulation. */
+function exactCoverage(interval: typeof wilsonInterval, n: number, p: number): number {
+  let covered = 0
+  for (let k = 0; k <= n; k++) {
+    const [low, high] = interval(k, n)!
+    if (low <= p && p <= high) covered += binomialProbability(k, n, p)
+  }
+  return covered
+}
+
+test.each([5, 10, 30, 60])('coverage at n = %d, worked out exactly', (n) => {
+  const shares = Array.from({ length: 99 }, (_, i) => (i + 1) / 100)
+  const wilson = shares.map((p) => exactCoverage(wilsonInterval, n, p))
+  const exact = shares.map((p) => exactCoverage(clopperPearsonInterval, n, p))
+  // Clopper-Pearson never covers less than it says; Wilson covers so much on average, and dips near the ends.
+  expect(Math.min(...exact)).toBeGreaterThanOrEqual(0.95)
+  expect(wilson.reduce((sum, value) => sum + value, 0) / wilson.length).toBeGreaterThan(0.948)
+  expect(Math.min(...wilson)).toBeGreaterThan(0.83)
 })
 
 test('intervals hold the estimate, lie in [0, 1], and mirror when success and failure are swapped', () => {

@@ -95,6 +95,13 @@ export class SequentialComparison {
     }
   }
 
+  /** 1 / e, at most 1, as in `state`, which also works out the interval and so costs more. */
+  get p(): number | null {
+    return this.#n === 0 || this.#outside || !isLevel(this.#level)
+      ? null
+      : Math.exp(-Math.min(700, this.#logE))
+  }
+
   /** Where the comparison stands. */
   state(): SequentialState {
     const e = Math.exp(Math.min(700, this.#logE))
@@ -116,7 +123,7 @@ export class SequentialComparison {
       interval[0] = Math.max(interval[0], this.#proven[0])
       interval[1] = Math.min(interval[1], this.#proven[1])
     }
-    return { ...facts, p: 1 / e, interval, decision: this.#decide(interval) }
+    return { ...facts, p: this.p, interval, decision: this.#decide(interval) }
   }
 
   #decide([low, high]: readonly [number, number]): SequentialState['decision'] {
