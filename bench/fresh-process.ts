@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface FreshOptions {
@@ -6,6 +7,11 @@ export interface FreshOptions {
   onStart?(pid: number): void
   /** Flags of Node, such as `--cpu-prof`. */
   execArgv?: readonly string[]
+}
+
+/** Address of a module that lies beside another one and is written, or built, as that one is. */
+export function moduleBeside(path: string, module: string): string {
+  return new URL(`${path}${extname(module)}`, module).href
 }
 
 /**
@@ -20,7 +26,7 @@ export function inFreshProcess<Args extends readonly unknown[], Result>(
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const child = fork(
-      fileURLToPath(new URL('./fresh-process-main.ts', import.meta.url)),
+      fileURLToPath(moduleBeside('./fresh-process-main', import.meta.url)),
       [module, run.name, JSON.stringify(args)],
       { execArgv: [...(options.execArgv ?? [])] },
     )

@@ -4,9 +4,10 @@
  */
 import { fork, spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benches } from './benches.ts'
+import { buildBenches } from './build.ts'
 import { machineLines } from './machine.ts'
 import { type Bench, type BenchResult, meets } from './measurement.ts'
 import { reportLines } from './print.ts'
@@ -24,6 +25,7 @@ if (unknown !== undefined) {
 }
 if (availableParallelism() > cores) restartOnTwoCores()
 
+const built = buildBenches()
 const names = positionals.length > 0 ? positionals : Object.keys(benches)
 const print = (lines: readonly string[]): void => {
   if (!values.json) process.stdout.write(`${lines.join('\n')}\n\n`)
@@ -45,10 +47,10 @@ print([
 ])
 process.exitCode = values.strict && missed > 0 ? 1 : 0
 
-/** A process of its own for each bench. */
+/** A process of its own for each bench, which measures the built packages. */
 function runBench(name: string): Promise<{ bench: Pick<Bench, 'title' | 'about'>; result: BenchResult }> {
   return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(new URL('./run-bench.ts', import.meta.url)), [name])
+    const child = fork(join(built, 'run-bench.js'), [name])
     let told: Awaited<ReturnType<typeof runBench>> | undefined
     child.on('message', (message) => {
       told = message as typeof told

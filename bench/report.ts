@@ -2,13 +2,13 @@ import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Journal, linePart, type ManifestRecord, type OrderRecord } from 'quintain'
-import { inFreshProcess } from './fresh-process.ts'
+import { inFreshProcess, moduleBeside } from './fresh-process.ts'
 import { type Bench, figure, medianOf } from './measurement.ts'
 import { inTemporaryFolder, recordedBytes } from './run-files.ts'
 import { promptText } from './single-turn/text.ts'
 import { timeReport } from './time-report.ts'
 
-const reportModule = new URL('./time-report.ts', import.meta.url).href
+const reportModule = moduleBeside('./time-report', import.meta.url)
 const rollouts = 100_000
 const repeats = 10
 const messages = 8

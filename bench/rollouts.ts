@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { forkFakeModel } from '../packages/quintain/src/models/fake-server.ts'
 import { bareClient } from './bare-client.ts'
-import { inFreshProcess } from './fresh-process.ts'
+import { inFreshProcess, moduleBeside } from './fresh-process.ts'
 import { type Bench, figure, medianOf } from './measurement.ts'
 import { inTemporaryFolder } from './run-files.ts'
 import { play } from './single-turn/play.ts'
@@ -14,8 +14,8 @@ const promptChars = 1_550
 const replyChars = 1_550
 const repetitions = 3
 
-const bareModule = new URL('./bare-client.ts', import.meta.url).href
-const playModule = new URL('./single-turn/play.ts', import.meta.url).href
+const bareModule = moduleBeside('./bare-client', import.meta.url)
+const playModule = moduleBeside('./single-turn/play', import.meta.url)
 
 export const bench: Bench = {
   title: 'Rollouts beside a bare HTTP client',

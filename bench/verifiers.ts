@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runPeer, setUpPeer } from '../conformance/verifiers/peer.ts'
 import { forkFakeModel } from '../packages/quintain/src/models/fake-server.ts'
-import { inFreshProcess } from './fresh-process.ts'
+import { inFreshProcess, moduleBeside } from './fresh-process.ts'
 import { type Bench, figure, medianOf } from './measurement.ts'
 import { inTemporaryFolder } from './run-files.ts'
 import { play } from './single-turn/play.ts'
@@ -17,7 +17,7 @@ const promptChars = 1_550
 const replyChars = 1_550
 const repetitions = 3
 
-const playModule = new URL('./single-turn/play.ts', import.meta.url).href
+const playModule = moduleBeside('./single-turn/play', import.meta.url)
 
 export const bench: Bench = {
   title: 'Rollouts beside verifiers 0.2.0',

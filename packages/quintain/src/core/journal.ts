@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib'
 import { sha256 } from './canonical.ts'
 import { messageOf, QuintainError } from './errors.ts'
 import { ioError, systemErrorAsOurs } from './io-error.ts'
-import { type JsonlIssue, jsonLine, truncateTornTail } from './jsonl.ts'
+import { type JsonlIssue, jsonLine, lineWith, truncateTornTail } from './jsonl.ts'
 import { isAttempt, isVerdictLine, isVoidLine } from './line-shape.ts'
 import { lockFolder } from './lock.ts'
 import { clearTimeout, setImmediate, setTimeout } from './own-time.ts'
@@ -48,9 +48,9 @@ export interface Part {
   crc: number
 }
 
-/** A record as a part: one whole JSON line. */
-export function linePart(record: unknown): Part {
-  const bytes = Buffer.from(jsonLine(record))
+/** A record as a part: one whole JSON line. `written` are further fields of it that are JSON text already. */
+export function linePart(record: object, written: Readonly<Record<string, string>> = {}): Part {
+  const bytes = Buffer.from(lineWith(record, written))
   return { bytes, crc: crc32(bytes) }
 }
 

@@ -83,6 +83,11 @@ const OPEN_BRACE = 0x7b
  * @example jsonLine({ t: 'a\u2028b' }) // '{"t":"a\\u2028b"}\n'
  */
 export function jsonLine(value: unknown): string {
+  return lineWith(value, {})
+}
+
+/** `jsonLine` of an object that has some fields, and of further fields that are JSON text already. */
+export function lineWith(value: unknown, written: Readonly<Record<string, string>>): string {
   let text: string | undefined
   try {
     // Escapes lone surrogates by itself (ES2019, well-formed JSON.stringify).
@@ -93,6 +98,7 @@ export function jsonLine(value: unknown): string {
   if (text === undefined) {
     throw new QuintainError('not_json', `A record cannot be written as JSON: it is ${typeof value}.`)
   }
+  for (const name in written) text = `${text.slice(0, -1)},${JSON.stringify(name)}:${written[name]}}`
   // indexOf, not a regular expression: on a string without characters above U+00FF the two searches cost nothing.
   if (text.indexOf('\u2028') >= 0 || text.indexOf('\u2029') >= 0 || text.indexOf('\u0085') >= 0) {
     text = text

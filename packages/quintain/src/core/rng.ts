@@ -23,69 +23,82 @@ export interface Rng {
  * rng.pick(['a', 'b', 'c'])
  */
 export function createRng(seed: string | number): Rng {
-  return generator(`seed:${seed}`)
+  return new Generator(`seed:${seed}`)
 }
 
-/** Nothing is hashed before the first draw or fork: most generators that a rollout is given are never drawn from. */
-function generator(source: string): Rng {
+class Generator implements Rng {
+  private readonly source: string
   /** What tells this generator from all others: 64 hex digits. */
-  let name: string | undefined
-  const named = (): string => {
-    name ??= sha256(source)
-    return name
-  }
-  let seeded = false
-  let a = 0
-  let b = 0
-  let c = 0
-  let counter = 0
-  const seed = (): void => {
-    seeded = true
-    const digits = named()
-    const word = (at: number): number => Number.parseInt(digits.slice(8 * at, 8 * at + 8), 16) | 0
-    a = word(0)
-    b = word(1)
-    c = word(2)
-    counter = word(3)
-    for (let i = 0; i < 12; i++) bits()
-  }
-  const bits = (): number => {
-    if (!seeded) seed()
-    const t = (((a + b) | 0) + counter) | 0
-    counter = (counter + 1) | 0
-    a = b ^ (b >>> 9)
-    b = (c + (c << 3)) | 0
-    c = (c << 21) | (c >>> 11)
-    c = (c + t) | 0
-    return t >>> 0
+  private name: string | undefined
+  private seeded = false
+  private a = 0
+  private b = 0
+  private c = 0
+  private counter = 0
+
+  /** Nothing is hashed before the first draw or fork: most generators that a rollout is given are never drawn from. */
+  constructor(source: string) {
+    this.source = source
   }
 
-  const rng: Rng = {
-    next: () => bits() / 4294967296,
-    int(bound) {
-      if (!Number.isInteger(bound) || bound <= 0 || bound > 4294967296) {
-        throw new RangeError(`int(bound) needs an integer from 1 to 2^32, got ${bound}`)
-      }
-      const limit = 4294967296 - (4294967296 % bound)
-      let value = bits()
-      while (value >= limit) value = bits()
-      return value % bound
-    },
-    pick(items) {
-      if (items.length === 0) throw new RangeError('pick() of an empty list')
-      return items[rng.int(items.length)]!
-    },
-    shuffle(items) {
-      const copy = items.slice()
-      for (let i = copy.length - 1; i > 0; i--) {
-        const j = rng.int(i + 1)
-        const held = copy[i]!
-        copy[i] = copy[j]!
-        copy[j] = held
-      }
-      return copy
-    },
-    fork: (label) => generator(`fork:${named()}:${label}`),
+  next(): number {
+    return this.bits() / 4294967296
   }
-  return rng
+
+  int(bound: number): number {
+    if (!Number.isInteger(bound) || bound <= 0 || bound > 4294967296) {
+      throw new RangeError(`int(bound) needs an integer from 1 to 2^32, got ${bound}`)
+    }
+    const limit = 4294967296 - (4294967296 % bound)
+    let value = this.bits()
+    while (value >= limit) value = this.bits()
+    return value % bound
+  }
+
+  pick<T>(items: readonly T[]): T {
+    if (items.length === 0) throw new RangeError('pick() of an empty list')
+    return items[this.int(items.length)]!
+  }
+
+  shuffle<T>(items: readonly T[]): T[] {
+    const copy = items.slice()
+    for (let i = copy.length - 1; i > 0; i--) {
+      const j = this.int(i + 1)
+      const held = copy[i]!
+      copy[i] = copy[j]!
+      copy[j] = held
+    }
+    return copy
+  }
+
+  fork(label: string | number): Rng {
+    return new Generator(`fork:${this.named()}:${label}`)
+  }
+
+  private named(): string {
+    this.name ??= sha256(this.source)
+    return this.name
+  }
+
+  private seed(): void {
+    this.seeded = true
+    const digits = this.named()
+    const word = (at: number): number => Number.parseInt(digits.slice(8 * at, 8 * at + 8), 16) | 0
+    this.a = word(0)
+    this.b = word(1)
+    this.c = word(2)
+    this.counter = word(3)
+    for (let i = 0; i < 12; i++) this.bits()
+  }
+
+  private bits(): number {
+    if (!this.seeded) this.seed()
+    const t = (((this.a + this.b) | 0) + this.counter) | 0
+    this.counter = (this.counter + 1) | 0
+    this.a = this.b ^ (this.b >>> 9)
+    this.b = (this.c + (this.c << 3)) | 0
+    this.c = (this.c << 21) | (this.c >>> 11)
+    this.c = (this.c + t) | 0
+    return t >>> 0
+  }
 }

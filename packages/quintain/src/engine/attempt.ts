@@ -72,8 +72,8 @@ export interface AttemptInput {
   limits: ResolvedLimits
   runSeed: string
   rubric: string
-  /** Aborting it cancels the attempt. */
-  controller: AbortController
+  /** Cancels the attempt. */
+  cancellation: Cancellation
   activity: Activity
 }
 
@@ -87,11 +87,28 @@ const closeMs = 10_000
 /** A grader that threw or ran out of time is tried once more on the same evidence; the agent is not run again for it. */
 const gradingTries = 2
 
+/** A word to an attempt from outside: stop. One of these costs a tenth of an abort controller. */
+export class Cancellation {
+  cancelled = false
+  /** Told once; at once, when the word was given before anybody listened. */
+  private listener: (() => void) | undefined
+
+  cancel(): void {
+    this.cancelled = true
+    this.listener?.()
+  }
+
+  onCancel(listener: () => void): void {
+    this.listener = listener
+    if (this.cancelled) listener()
+  }
+}
+
 /**
  * Runs one attempt: a fresh world, the seats' harnesses, the fence, the final state, and grading with its own budget.
  * Never rejects: whatever goes wrong is a fault in the result.
  */
-export async function runAttempt(input: AttemptInput): Promise<AttemptOutput> {
+export function runAttempt(input: AttemptInput): Promise<AttemptOutput> {
   return new Attempt(input).run()
 }
 
@@ -106,9 +123,10 @@ class Attempt {
   private readonly errors: { stage: string; text: string }[] = []
   private readonly flags: Record<string, number> = Object.create(null)
   private readonly clock: AgentClock
-  /** Aborted by the fence: the agent's part is over, however it came to that. */
+  /** Aborted by the fence and by a cancellation: the agent's part is over, however it came to that. */
   private readonly over = new AbortController()
-  private readonly wallExpired: Promise<EpisodeEnd>
+  /** Resolves when the attempt is cancelled or the agent's time is up, whatever the episode does. */
+  private readonly broken: Promise<EpisodeEnd | { outcome: 'cancelled'; stop?: string }>
   private episode: Episode | undefined
   private state: string | undefined
   private snapshot: unknown
@@ -119,11 +137,14 @@ class Attempt {
     this.input = input
     const withoutSecret = redactor(input.task.secret)
     this.redact = (text) => hideKeys(withoutSecret(text))
-    let expire = () => {}
-    this.wallExpired = new Promise((resolve) => {
-      expire = () => resolve({ outcome: 'wall_limit', seat: 'agent' })
+    const { promise, resolve } = Promise.withResolvers<Awaited<Attempt['broken']>>()
+    this.broken = promise
+    this.clock = new AgentClock(input.limits.wallMs, () => resolve({ outcome: 'wall_limit', seat: 'agent' }))
+    input.cancellation.onCancel(() => {
+      // In this order: what the abort makes fail comes after the reason for it.
+      resolve({ outcome: 'cancelled' })
+      this.over.abort(abortReason)
     })
-    this.clock = new AgentClock(input.limits.wallMs, () => expire())
   }
 
   async run(): Promise<AttemptOutput> {
@@ -144,7 +165,7 @@ class Attempt {
         })
       }
     } catch (thrown) {
-      if (isThrown(thrown, StepAbandoned) && this.input.controller.signal.aborted) {
+      if (isThrown(thrown, StepAbandoned) && this.input.cancellation.cancelled) {
         return this.output('cancelled', undefined, undefined, null)
       }
       fault = this.faultOf(thrown)
@@ -182,7 +203,7 @@ class Attempt {
   }
 
   private async openWorld(over: LateSignal): Promise<World<unknown>> {
-    const { definition, task, options, controller, runSeed } = this.input
+    const { definition, task, options, runSeed } = this.input
     const rng = createRng(`${runSeed}/world/${fullDigest(task)}`)
     let made: unknown
     try {
@@ -202,7 +223,7 @@ class Attempt {
           made = opened
           return opened
         },
-        controller.signal,
+        this.over.signal,
       )
     } catch (thrown) {
       // A world that comes too late is closed all the same.
@@ -216,7 +237,7 @@ class Attempt {
   private async play(
     world: World<unknown> | undefined,
   ): Promise<EpisodeEnd | { outcome: 'cancelled'; stop?: string }> {
-    const { definition, task, order, options, limits, controller, seats } = this.input
+    const { definition, task, order, options, limits, seats } = this.input
     const { signal } = this.over
     const { secret: _, ...publicTask } = task
     for (const [seat, assignment] of Object.entries(seats)) {
@@ -252,23 +273,13 @@ class Attempt {
       redact: this.redact,
       step: (stage, what, run) => this.step(stage, what, run, signal),
     })
-    let onAbort = () => {}
-    const cancelled = new Promise<{ outcome: 'cancelled' }>((resolve) => {
-      onAbort = () => resolve({ outcome: 'cancelled' })
-      controller.signal.addEventListener('abort', onAbort)
-      if (controller.signal.aborted) onAbort()
-    })
-    try {
-      const end = await Promise.race([cancelled, this.endOfPlay(this.episode), this.wallExpired])
-      if (end.outcome === 'cancelled') return end
-      // A model that gave no answer makes the attempt a fault, however the agent ended.
-      for (const { model } of Object.values(this.players)) {
-        if (model.unrecovered !== undefined) throw new SeatStop({ fault: model.unrecovered })
-      }
-      return end
-    } finally {
-      controller.signal.removeEventListener('abort', onAbort)
+    const end = await Promise.race([this.broken, this.endOfPlay(this.episode)])
+    if (end.outcome === 'cancelled') return end
+    // A model that gave no answer makes the attempt a fault, however the agent ended.
+    for (const { model } of Object.values(this.players)) {
+      if (model.unrecovered !== undefined) throw new SeatStop({ fault: model.unrecovered })
     }
+    return end
   }
 
   /** The episode's end; an agent's own exception is its outcome, everything else that is thrown is a fault. */
@@ -516,13 +527,17 @@ class Attempt {
         ? {}
         : { errors: this.errors.map(({ stage, text }) => ({ stage, text: hideKeys(text) })) }),
     }
-    const state = this.state === undefined ? undefined : (JSON.parse(this.state) as unknown)
     try {
-      return linePart({ ...record, ...(state === undefined ? {} : { state }) })
+      return linePart(record, this.stateField())
     } catch (thrown) {
       // Evidence that JSON cannot hold must not cost the attempt.
-      return linePart({ ...record, evidence: { lost: messageOf(thrown) } })
+      return linePart({ ...record, evidence: { lost: messageOf(thrown) } }, this.stateField())
     }
+  }
+
+  /** The state as the text that it is already. */
+  private stateField(): Record<string, string> {
+    return this.state === undefined ? {} : { state: this.state }
   }
 
   private tokens(): Part | undefined {

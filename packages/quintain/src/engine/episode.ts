@@ -126,7 +126,7 @@ export class Episode {
   }
 
   private async runSeat(seat: Seat, said: Turn | undefined): Promise<HarnessResult> {
-    const { world, players, recorder, clock, step } = this.options
+    const { players, clock } = this.options
     const player = players[seat]
     if (player === undefined) {
       throw worldFault(
@@ -135,19 +135,7 @@ export class Episode {
         `the world gave the turn to "${seat}", a seat that this environment does not define`,
       )
     }
-    const messages = await this.ofWorld('open', () => this.opening(seat))
-    for (const message of messages) recorder.append(seat, message)
-    if (said !== undefined) {
-      const first: Message = { role: 'user', content: said.content }
-      messages.push(first)
-      recorder.append(seat, first, { reward: said.reward })
-    }
-    const tools = await this.ofWorld('tools', () => this.toolBox(seat))
-    const endpoints = await this.ofWorld('open', async () =>
-      checkedEndpoints(await step('open', 'world.endpoints()', () => world?.endpoints?.())),
-    )
-    // What a world has may be a getter, and so code of its own.
-    const replies = await step('open', 'world.reply', () => world?.reply !== undefined)
+    const { messages, tools, endpoints, replies } = await this.ofWorld('open', () => this.offer(seat, said))
     const agent = seat === 'agent'
     const harness = player.harnessFor({ tools: tools.specs.length > 0 })
     player.harness = harness
@@ -171,6 +159,26 @@ export class Episode {
     } finally {
       if (agent) clock.pause()
     }
+  }
+
+  /** What a seat has to begin with; its first messages are recorded. */
+  private async offer(
+    seat: Seat,
+    said: Turn | undefined,
+  ): Promise<Pick<HarnessContext, 'messages' | 'tools' | 'endpoints'> & { replies: boolean }> {
+    const { world, recorder, step } = this.options
+    const messages = await this.opening(seat)
+    for (const message of messages) recorder.append(seat, message)
+    if (said !== undefined) {
+      const first: Message = { role: 'user', content: said.content }
+      messages.push(first)
+      recorder.append(seat, first, { reward: said.reward })
+    }
+    const tools = await this.toolBox(seat)
+    const endpoints = checkedEndpoints(await step('open', 'world.endpoints()', () => world?.endpoints?.()))
+    // What a world has may be a getter, and so code of its own.
+    const replies = await step('open', 'world.reply', () => world?.reply !== undefined)
+    return { messages, tools, endpoints, replies }
   }
 
   /** Runs a seat's harness. What the agent's own program throws is the agent's; what passes through it is whose it was. */

@@ -23,7 +23,13 @@ import {
 } from '../core/index.ts'
 import { type AgentFunction, agentFunction, chat, toolLoop } from '../harness/index.ts'
 import { createRecordedModel, createScriptModel, noop, randomCalls } from '../models/index.ts'
-import { type AttemptOutput, faultedAttempt, runAttempt, type SeatAssignment } from './attempt.ts'
+import {
+  type AttemptOutput,
+  Cancellation,
+  faultedAttempt,
+  runAttempt,
+  type SeatAssignment,
+} from './attempt.ts'
 import { kindOf } from './given.ts'
 import { totalReward } from './grade.ts'
 import { openOptions } from './open-options.ts'
@@ -62,7 +68,7 @@ export class EnvironmentHost {
   private readonly options: HostOptions
   private readonly taskset: Taskset
   private readonly envLimits: Limits | undefined
-  private readonly running = new Set<AbortController>()
+  private readonly running = new Set<Cancellation>()
   private readonly declared: ReadonlySet<Need>
 
   private constructor(
@@ -109,7 +115,7 @@ export class EnvironmentHost {
       oracle: definition.oracle !== undefined,
       policies: Object.keys(definition.policies ?? {}),
       needs: [...(definition.needs ?? [])],
-      limits: resolveLimits(envLimits, options.spec.limits),
+      limits: Object.freeze(resolveLimits(envLimits, options.spec.limits)),
       permissions,
     }
     const seats = withScriptedSeats(options.spec.seats, description.scripted)
@@ -188,8 +194,8 @@ export class EnvironmentHost {
   /** Runs one attempt. Never rejects for what the environment or the agent does. */
   async run(job: Job): Promise<AttemptOutput> {
     const { spec } = this.options
-    const controller = new AbortController()
-    this.running.add(controller)
+    const cancellation = new Cancellation()
+    this.running.add(cancellation)
     try {
       const task = await this.taskset.at(job.order.index)
       if (publicDigest(task) !== job.order.taskDigest) {
@@ -205,22 +211,26 @@ export class EnvironmentHost {
         order: job.order,
         try: job.try,
         seats: this.assignments(job),
-        limits: resolveLimits(this.envLimits, task.limits, spec.limits),
+        // Those without limits of the task are the same for every attempt.
+        limits:
+          task.limits === undefined
+            ? this.description.limits
+            : resolveLimits(this.envLimits, task.limits, spec.limits),
         runSeed: spec.seed,
         rubric: this.rubric,
-        controller,
+        cancellation,
         activity: this.options.activity,
       })
     } catch (thrown) {
       return lostAttempt(job, thrown)
     } finally {
-      this.running.delete(controller)
+      this.running.delete(cancellation)
     }
   }
 
   /** Cancels every attempt that runs here. */
   cancel(): void {
-    for (const controller of this.running) controller.abort()
+    for (const attempt of this.running) attempt.cancel()
   }
 
   /** Runs the group rewards over the recorded members of a group. Rejects with a `StepFailure` of the grader. */

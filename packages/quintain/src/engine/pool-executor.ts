@@ -136,7 +136,13 @@ class Pool implements Executor {
     return verdictsIn(given) ?? notAnAnswer('the rewards of a group')
   }
 
-  async run(job: Job): Promise<AttemptOutput> {
+  run(job: Job): Promise<AttemptOutput> {
+    const quiet = this.workers.length > 0 && this.suspects.size + this.lostBefore.size === 0
+    return quiet ? this.leastBusy().run(job) : this.runWatched(job)
+  }
+
+  /** Runs an order of a pool in which workers are missing, or were lost. */
+  private async runWatched(job: Job): Promise<AttemptOutput> {
     try {
       const sharing = this.suspects.get(job.order.seq)
       if (sharing !== undefined) return await this.runApart(job, sharing)
@@ -175,7 +181,13 @@ class Pool implements Executor {
       }
       await Promise.race([...this.starting]).catch(() => {})
     }
-    return this.workers.reduce((best, worker) => (worker.load < best.load ? worker : best))
+    return this.leastBusy()
+  }
+
+  private leastBusy(): PoolWorker {
+    let best = this.workers[0]!
+    for (const worker of this.workers) if (worker.load < best.load) best = worker
+    return best
   }
 
   /**
@@ -504,37 +516,36 @@ class PoolWorker {
 
   /** A model call on behalf of a rollout: the only way from a worker to a provider. */
   private call(message: CallMessage): void {
+    const { call } = message
     const controller = new AbortController()
-    this.calls.set(message.call, controller)
-    void this.reply(message.call, this.generate(message, controller.signal), controller)
+    this.calls.set(call, controller)
+    const { signal } = controller
+    const tell = (reply: { response: ModelResponse } | { failure: WireFault }): void => {
+      this.calls.delete(call)
+      if (!signal.aborted) this.process.send({ t: 'reply', call, ...reply })
+    }
+    // Without `await`, so that no frame keeps the whole request for as long as the answer takes.
+    this.generate(message, signal).then(
+      (response) => tell({ response }),
+      (thrown: unknown) => tell({ failure: wireFault(thrown) }),
+    )
   }
 
-  /** Without `await`, so that no frame keeps the whole request for as long as the answer takes. */
-  private async generate(message: CallMessage, signal: AbortSignal): Promise<ModelResponse> {
+  private generate(message: CallMessage, signal: AbortSignal): Promise<ModelResponse> {
     const { call, attempt, task, repeat, seat } = message
     const model = this.models.get(seat)
-    if (model === undefined) throw new Error(`no model "${message.model}" in this run`)
-    return model.generate(message.request, { signal, attempt, task, repeat, seat, onWait: this.waitOf(call) })
+    if (model === undefined) return Promise.reject(new Error(`no model "${message.model}" in this run`))
+    try {
+      const onWait = this.waitOf(call)
+      return Promise.resolve(model.generate(message.request, { signal, attempt, task, repeat, seat, onWait }))
+    } catch (thrown) {
+      return Promise.reject(thrown)
+    }
   }
 
   private waitOf(call: number): NonNullable<ModelContext['onWait']> {
     return (waiting, why) =>
       this.process.send({ t: 'wait', call, waiting, ...(why === undefined ? {} : { why }) })
-  }
-
-  private async reply(
-    call: number,
-    answer: Promise<ModelResponse>,
-    controller: AbortController,
-  ): Promise<void> {
-    try {
-      const response = await answer
-      if (!controller.signal.aborted) this.process.send({ t: 'reply', call, response })
-    } catch (thrown) {
-      if (!controller.signal.aborted) this.process.send({ t: 'reply', call, failure: wireFault(thrown) })
-    } finally {
-      this.calls.delete(call)
-    }
   }
 }
 

@@ -243,17 +243,23 @@ class Scheduler {
   private start(job: Job): void {
     this.running++
     this.options.lane?.occupy()
-    this.options.executor
-      .run(job)
-      .then((output) => this.finished(job, output))
-      .catch((error) => {
+    const ended = (record: () => void): void => {
+      try {
+        record()
+      } catch (error) {
         this.failure ??= error
-      })
-      .finally(() => {
-        this.running--
-        this.options.lane?.release()
-        this.wake?.()
-      })
+      }
+      this.running--
+      this.options.lane?.release()
+      this.wake?.()
+    }
+    this.options.executor.run(job).then(
+      (output) => ended(() => this.finished(job, output)),
+      (error: unknown) =>
+        ended(() => {
+          throw error
+        }),
+    )
     this.report(false)
   }
 

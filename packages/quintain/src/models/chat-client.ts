@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events'
-import type { Dispatcher } from 'undici'
+import { getMaxListeners, setMaxListeners } from 'node:events'
+import type { Client, Dispatcher } from 'undici'
 import { QuintainError } from '../core/errors.ts'
 import {
   type Model,
@@ -9,6 +9,7 @@ import {
   type ModelResponse,
 } from '../core/model.ts'
 import { type RawCompletion, type RawMessage, readCompletion, readResponse } from './completion.ts'
+import { Connections } from './connections.ts'
 import { type Deadlines, type Exchanged, exchange } from './exchange.ts'
 import { cancelled } from './fault.ts'
 import type { CallSample, Limiter, Permit } from './limiter.ts'
@@ -18,6 +19,7 @@ import { createRedactor, createReplyRedactor } from './redact.ts'
 import { buildRequestBody, type RequestBodyOptions } from './request-body.ts'
 import { type RetryOptions, statedWaitMs, withRetry } from './retry.ts'
 import type { ThinkTags } from './thinking.ts'
+import { Ticker } from './ticker.ts'
 
 export interface ChatModelOptions {
   /** The model's name as the endpoint knows it. */
@@ -77,11 +79,12 @@ export function createChatModel(options: ChatModelOptions): Model {
     idleMs: options.deadlines?.idleMs ?? 60_000,
     totalMs: options.deadlines?.totalMs ?? 1_200_000,
   }
-  let dispatcher = options.dispatcher
-  let opening: Promise<Dispatcher> | undefined
-  /** Requests under way; more than there are connections wait for one. */
-  let exchanging = 0
-  const connections = options.connections ?? (dispatcher === undefined ? 1024 : Infinity)
+  const shortest = Math.min(deadlines.firstByteMs, deadlines.idleMs, deadlines.totalMs)
+  const ticker = new Ticker(Math.min(1_000, Math.max(5, shortest / 10)))
+  let connections: Connections | undefined
+  // Loading takes a moment, which passes while workers start.
+  const opening = options.dispatcher === undefined ? connect() : undefined
+  opening?.catch(() => {})
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
@@ -98,7 +101,6 @@ export function createChatModel(options: ChatModelOptions): Model {
   }
   const price = priceOf(options.model, options.prices)
   const maxBodyBytes = options.maxBodyBytes ?? 256 * 1024 * 1024
-  const shared = new WeakSet<AbortSignal>()
 
   function fault(
     code: string,
@@ -203,19 +205,22 @@ export function createChatModel(options: ChatModelOptions): Model {
     return completion
   }
 
-  /** Loaded with the first call: the HTTP client takes 30 MB, which processes that only play scripts can do without. */
-  async function connect(): Promise<Dispatcher> {
-    const { Agent } = await import('undici')
-    dispatcher = new Agent({
-      connections,
-      pipelining: 1,
-      keepAliveTimeout: 30_000,
-      connect: { timeout: 15_000 },
-      // Ours are finer than these.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+  /** Loaded when there is a client: the HTTP library takes 30 MB, which processes that only play scripts do without. */
+  async function connect(): Promise<Connections> {
+    const { Client } = await import('undici')
+    connections = new Connections({
+      most: options.connections ?? 1024,
+      open: () =>
+        new Client(origin, {
+          pipelining: 1,
+          keepAliveTimeout: 30_000,
+          connect: { timeout: 15_000 },
+          // Ours are finer than these.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        }),
     })
-    return dispatcher
+    return connections
   }
 
   async function tryOnce(
@@ -224,28 +229,34 @@ export function createChatModel(options: ChatModelOptions): Model {
   ): Promise<{ reply: Exchanged; completion: RawCompletion; queuedMs: number }> {
     const permit = await place(context)
     let sample: CallSample = {}
-    const queue = queueOf(context)
+    let connection: Client | undefined
+    let queuedMs = permit?.waitedMs ?? 0
     try {
-      // A new connection is no queue; one that others must give free is.
-      if (exchanging++ >= connections) queue.enter()
       const request: Dispatcher.DispatchOptions = { origin, path, method: 'POST', headers, body }
       const { signal } = context
-      opening ??= dispatcher === undefined ? connect() : undefined
-      const client = dispatcher ?? (await opening!)
-      const reply = await exchange(client, request, {
+      if (options.dispatcher === undefined) {
+        const kept = connections ?? (await opening!)
+        connection = kept.take()
+        if (connection === undefined) {
+          const asked = performance.now()
+          connection = await queued(context, () => kept.next(signal))
+          queuedMs += performance.now() - asked
+        }
+      }
+      const reply = await exchange(connection ?? options.dispatcher!, request, {
         deadlines,
+        ticker,
         maxBodyBytes,
         signal,
         where,
         redact,
         fault,
-        onStart: queue.leave,
       })
       sample = { status: reply.status, latencyMs: reply.firstByteMs }
       const completion = read(reply)
       if (completion.finish === 'abort' || completion.finish === 'error')
         throw fault('aborted', `${where} gave up on the reply (finish "${completion.finish}").`)
-      return { reply, completion, queuedMs: (permit?.waitedMs ?? 0) + reply.queuedMs }
+      return { reply, completion, queuedMs: queuedMs + reply.queuedMs }
     } catch (thrown) {
       if (thrown instanceof ModelFault) {
         const { code } = thrown.fault
@@ -255,8 +266,7 @@ export function createChatModel(options: ChatModelOptions): Model {
       }
       throw thrown
     } finally {
-      exchanging--
-      queue.leave()
+      if (connection !== undefined) connections?.release(connection)
       permit?.release(sample)
     }
   }
@@ -265,13 +275,9 @@ export function createChatModel(options: ChatModelOptions): Model {
   async function place(context: ModelContext): Promise<Permit | undefined> {
     const { limiter } = options
     if (limiter === undefined) return undefined
-    const queue = queueOf(context)
-    if (limiter.queued > 0 || limiter.inFlight >= limiter.limit) queue.enter()
-    try {
-      return await limiter.acquire(context.signal)
-    } finally {
-      queue.leave()
-    }
+    const full = limiter.queued > 0 || limiter.inFlight >= limiter.limit
+    const acquire = () => limiter.acquire(context.signal)
+    return full ? queued(context, acquire) : acquire()
   }
 
   /** Takes secrets out of everything that is kept of a completion. Token ids and log-probabilities hold no text. */
@@ -317,35 +323,28 @@ export function createChatModel(options: ChatModelOptions): Model {
     priced: price !== null,
     async generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse> {
       if (context.signal.aborted) throw cancelled()
-      if (!shared.has(context.signal)) {
-        // Many calls may hang on one signal; Node would take that for a leak.
-        shared.add(context.signal)
-        setMaxListeners(0, context.signal)
-      }
+      if (signalsWarn) setMaxListeners(0, context.signal)
       // While thousands of calls wait for their answers, each should hold its body and nothing else of the request.
       return answer(Buffer.from(buildRequestBody(request, bodyOptions)), takenIds(request), context)
     },
     async close() {
-      if (options.dispatcher === undefined) await (await opening)?.destroy()
+      await (await opening)?.destroy()
     },
   }
 }
 
-/** Tells a call's `onWait` of one queue; leaving it again, or without having entered it, says nothing. */
-function queueOf(context: ModelContext): { enter(): void; leave(): void } {
-  let inside = false
-  return {
-    enter() {
-      inside = true
-      context.onWait?.(true, 'queue')
-    },
-    leave() {
-      if (!inside) return
-      inside = false
-      context.onWait?.(false, 'queue')
-    },
+/** Waits for a place in a queue, of which the call is told. */
+async function queued<T>(context: ModelContext, wait: () => Promise<T>): Promise<T> {
+  context.onWait?.(true, 'queue')
+  try {
+    return await wait()
+  } finally {
+    context.onWait?.(false, 'queue')
   }
 }
+
+/** Whether Node takes many listeners on one signal for a leak, as it did before version 22. */
+const signalsWarn = getMaxListeners(new AbortController().signal) !== 0
 
 /** Ids of tool calls that the conversation holds already. */
 function takenIds(request: ModelRequest): Set<string> {

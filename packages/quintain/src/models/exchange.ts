@@ -4,6 +4,7 @@ import { cancelled } from './fault.ts'
 import type { ResponseHeaders } from './retry.ts'
 import { createEventReader } from './sse.ts'
 import { createStreamAssembly, type StreamEnd } from './stream-assembly.ts'
+import type { Ticked, Ticker } from './ticker.ts'
 
 /** Deadlines of one try of a model call, in milliseconds. */
 export interface Deadlines {
@@ -25,7 +26,7 @@ export interface Exchanged {
   stream?: StreamEnd
   /** Events of the stream that held no JSON. */
   warnings: number
-  /** Milliseconds that the request waited for a connection. */
+  /** Milliseconds that the request waited for its connection to open. */
   queuedMs: number
   /** From the request's start to its first byte, and to its end. */
   firstByteMs: number
@@ -34,13 +35,13 @@ export interface Exchanged {
 
 export interface ExchangeOptions {
   deadlines: Deadlines
+  /** Looks at the deadlines of all exchanges of a client. */
+  ticker: Ticker
   /** Longest body that is read, in bytes. */
   maxBodyBytes: number
   signal: AbortSignal
   /** Where the request goes, for messages. */
   where: string
-  /** Called when the request has a connection and starts. */
-  onStart?: () => void
   /** Makes texts of the server free of secrets. */
   redact(text: string): string
   /** Provider faults of the connection. */
@@ -49,7 +50,7 @@ export interface ExchangeOptions {
 
 /**
  * Sends one request and reads its response under deadlines. Works on undici's dispatch interface: a call costs one
- * handler object and two timers, without streams between.
+ * handler object, without streams between and without a timer of its own.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -67,16 +68,15 @@ export function exchange(
   })
 }
 
-class ExchangeHandler implements Dispatcher.DispatchHandler {
+class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
   readonly #options: ExchangeOptions
   readonly #resolve: (value: Exchanged) => void
   readonly #reject: (fault: ModelFault) => void
   readonly #askedAt = performance.now()
   #startedAt = 0
   #firstByteAt = 0
+  #lastByteAt = 0
   #controller: Dispatcher.DispatchController | undefined
-  #timer: NodeJS.Timeout | undefined
-  #total: NodeJS.Timeout | undefined
   #settled = false
   #status = 0
   #headers: ResponseHeaders = {}
@@ -103,8 +103,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   #release(): void {
     this.#settled = true
-    clearTimeout(this.#timer)
-    clearTimeout(this.#total)
+    this.#options.ticker.delete(this)
     this.#options.signal.removeEventListener('abort', this.#onAbort)
   }
 
@@ -126,18 +125,21 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       controller.abort(cancelled())
       return
     }
-    const { firstByteMs, totalMs } = this.#options.deadlines
     this.#startedAt = performance.now()
-    this.#options.onStart?.()
-    const { where } = this.#options
-    this.#timer = setTimeout(
-      () => this.#expire('timeout_first_byte', `${where} sent nothing within ${firstByteMs} ms.`),
-      firstByteMs,
-    )
-    this.#total = setTimeout(
-      () => this.#expire('timeout_total', `${where} did not finish within ${totalMs} ms.`),
-      totalMs,
-    )
+    this.#options.ticker.add(this)
+  }
+
+  tick(now: number): void {
+    const { where, deadlines } = this.#options
+    const { firstByteMs, idleMs, totalMs } = deadlines
+    if (now - this.#startedAt >= totalMs) {
+      this.#expire('timeout_total', `${where} did not finish within ${totalMs} ms.`)
+    } else if (this.#bytes === 0) {
+      if (now - this.#startedAt >= firstByteMs)
+        this.#expire('timeout_first_byte', `${where} sent nothing within ${firstByteMs} ms.`)
+    } else if (now - this.#lastByteAt >= idleMs) {
+      this.#expire('timeout_idle', `${where} stopped in the middle of its reply for ${idleMs} ms.`)
+    }
   }
 
   onResponseStart(
@@ -166,16 +168,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return
-    if (this.#bytes === 0) {
-      this.#firstByteAt = performance.now()
-      clearTimeout(this.#timer)
-      const { where } = this.#options
-      const { idleMs } = this.#options.deadlines
-      this.#timer = setTimeout(
-        () => this.#expire('timeout_idle', `${where} stopped in the middle of its reply for ${idleMs} ms.`),
-        idleMs,
-      )
-    } else this.#timer?.refresh()
+    this.#lastByteAt = performance.now()
+    if (this.#bytes === 0) this.#firstByteAt = this.#lastByteAt
     this.#bytes += chunk.length
     if (this.#bytes > this.#options.maxBodyBytes) {
       const { maxBodyBytes, where } = this.#options

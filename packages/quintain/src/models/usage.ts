@@ -102,22 +102,28 @@ export function oddCounts(raw: unknown): { names: string[]; billed: boolean } {
   const top = record(raw)
   const names: string[] = []
   if (top === undefined) return { names, billed: false }
-  const parts = [
-    top,
-    ...[
-      'prompt_tokens_details',
-      'input_tokens_details',
-      'completion_tokens_details',
-      'output_tokens_details',
-    ].map((name) => record(top[name]) ?? {}),
-  ]
-  for (const part of parts) {
-    for (const name of [...billedCounts, 'total_tokens', 'reasoning_tokens']) {
-      const value = part[name]
-      if (value !== undefined && value !== null && count(value) === undefined) names.push(name)
-    }
+  collectOdd(top, names)
+  for (const key of detailKeys) {
+    const details = record(top[key])
+    if (details !== undefined) collectOdd(details, names)
   }
   return { names, billed: names.some((name) => billedCounts.includes(name)) }
+}
+
+const counted = new Set([...billedCounts, 'total_tokens', 'reasoning_tokens'])
+const detailKeys = [
+  'prompt_tokens_details',
+  'input_tokens_details',
+  'completion_tokens_details',
+  'output_tokens_details',
+]
+
+function collectOdd(part: Record<string, unknown>, names: string[]): void {
+  for (const name of Object.keys(part)) {
+    const value = part[name]
+    if (value === undefined || value === null || count(value) !== undefined) continue
+    if (counted.has(name)) names.push(name)
+  }
 }
 
 /** A count of tokens: a whole number from 0 that is held exactly. */
