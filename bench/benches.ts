@@ -8,4 +8,5 @@ export const benches: Record<string, () => Promise<Bench>> = {
   orders: async () => (await import('./orders.ts')).bench,
   'in-flight': async () => (await import('./in-flight.ts')).bench,
   report: async () => (await import('./report.ts')).bench,
+  compare: async () => (await import('./compare.ts')).bench,
 }

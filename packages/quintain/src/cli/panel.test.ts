@@ -99,6 +99,21 @@ describe('several models in one command', () => {
     expect((await quintain('list', 'pair')).out).toContain('m-good')
   })
 
+  test('no secret is in anything that is shown or written beside the runs', async () => {
+    const said = await quintain('eval', ...game(), ...two, '-n', '3', '--out', 'pair', '--json')
+    const compared = await Promise.all([
+      quintain('compare', 'pair', '--svg', 'cost.svg'),
+      quintain('compare', 'pair', '--json'),
+      quintain('compare', 'pair', '--markdown'),
+    ])
+    const files = await Promise.all(
+      ['cost.svg', 'pair/panel.json'].map((file) => readFile(join(cwd, file), 'utf8')),
+    )
+    for (const text of [said.out, said.err, ...compared.map(({ out, err }) => out + err), ...files]) {
+      expect(text).not.toContain('gold-')
+    }
+  })
+
   test('as JSON', async () => {
     const { out } = await quintain('eval', ...game(), ...two, '-n', '4', '--out', 'pair', '--json', '--quiet')
     const report = JSON.parse(out)

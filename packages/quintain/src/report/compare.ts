@@ -92,8 +92,13 @@ function comparedRun(run: ScoredRun, place: number, minCoverage: number): Compar
   const padded = (scores: (task: ScoredTask) => readonly number[]) => ({
     *[Symbol.iterator]() {
       for (const task of run.tasks.values()) {
+        const found = scores(task)
+        if (found.length === task.orders) {
+          yield found
+          continue
+        }
         const all = new Float64Array(task.orders).fill(Number.NaN)
-        all.set(scores(task))
+        all.set(found)
         yield all
       }
     },

@@ -123,6 +123,8 @@ function reasonOf(reason: string | undefined): { reason?: DifferenceReason } {
   return { reason: known.find((one) => one === reason) ?? 'no_spread' }
 }
 
+const singleAgain = { interval: null, stderr: null, reason: 'single_repeats' } as const
+
 /** Compares a measure of two runs by the tasks that both ordered. `pairs` holds each of those, scored or not. */
 export function differenceOf(pairs: readonly TaskPair[], measure: 'success' | 'reward'): Difference {
   const scores = scoresOf[measure]
@@ -132,7 +134,12 @@ export function differenceOf(pairs: readonly TaskPair[], measure: 'success' | 'r
     level,
     ...(measure === 'success' ? { range: [0, 1] } : {}),
   })
-  const again = pairedAgain(after, before, level)
+  // Seen at the first task that was tried once; in ten thousand such tasks there is nothing else to look for.
+  const single = pairs.some((pair) => {
+    const [from, to] = [scores(pair[0]).length, scores(pair[1]).length]
+    return Math.min(from, to) === 1
+  })
+  const again = single ? singleAgain : pairedAgain(after, before, level)
   const { difference, pairs: n, higher, equal, lower, stderr, p, pMethod } = found
   return {
     difference,

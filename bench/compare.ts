@@ -1,0 +1,170 @@
+import { join } from 'node:path'
+import { Journal, linePart, type ManifestRecord, type OrderRecord } from 'quintain'
+import { inFreshProcess } from './fresh-process.ts'
+import { type Bench, figure, medianOf } from './measurement.ts'
+import { inTemporaryFolder, recordedBytes } from './run-files.ts'
+import { promptText } from './single-turn/text.ts'
+import { timeCompare } from './time-compare.ts'
+
+const compareModule = new URL('./time-compare.ts', import.meta.url).href
+const rollouts = 10_000
+const repetitions = 5
+const usage = { fresh: 1_200, cacheRead: 600, cacheWrite: 0, output: 400 }
+
+/** Writes a run of made-up rollouts through the journal that real runs use. `shift` moves which of them succeed. */
+export async function buildComparedRun(
+  dir: string,
+  repeats: number,
+  shift: number,
+): Promise<{ bytes: number }> {
+  const manifest: ManifestRecord = {
+    schema: 'quintain.run',
+    v: 1,
+    id: `run-${shift}`,
+    created: '2026-11-01T12:00:00.000Z',
+    quintain: '0.1.0',
+    node: process.versions.node,
+    environment: {
+      name: 'bench',
+      version: '1.0.0',
+      contract: 1,
+      digest: '0'.repeat(64),
+      reference: './bench',
+      options: {},
+      rewards: { solved: { kind: 'reward', weight: 1 }, format: { kind: 'reward', weight: 0.1 } },
+      metrics: ['guesses'],
+      success: true,
+    },
+    rubric: 'solved*1+format*0.1',
+    seats: { agent: { policy: `openai-compatible:model-${shift}`, harness: 'auto' } },
+    seed: '0',
+    limits: {},
+    isolation: 'worker',
+    maxTries: 3,
+    request: { schema: 'quintain.request', v: 1, repeats },
+  }
+  const journal = await Journal.create(dir, manifest)
+  try {
+    const orders = Array.from({ length: rollouts }, (_, seq): OrderRecord => orderOf(seq, repeats))
+    await journal.appendOrders([manifest.request, ...orders])
+    for (const order of orders) {
+      journal.appendAttempt(entryOf(order, shift))
+      await journal.ready()
+    }
+  } finally {
+    await journal.close()
+  }
+  return { bytes: recordedBytes(dir).total }
+}
+
+function orderOf(seq: number, repeats: number): OrderRecord {
+  const index = Math.floor(seq / repeats)
+  const task = `task-${String(index).padStart(6, '0')}`
+  return {
+    schema: 'quintain.order',
+    v: 1,
+    id: `${task}#${seq % repeats}`,
+    seq,
+    task,
+    index,
+    split: 'test',
+    repeat: seq % repeats,
+    group: task,
+    seed: seq,
+    taskDigest: '0'.repeat(32),
+    contentDigest: String(index).padStart(16, '0'),
+  }
+}
+
+function entryOf(order: OrderRecord, shift: number): Parameters<Journal['appendAttempt']>[0] {
+  const { seq } = order
+  const ids = { attempt: `${shift}-${seq}`, order: order.id }
+  const start = Date.UTC(2026, 10, 1) + seq * 7
+  const wallMs = 900 + ((seq * 7919) % 4_000)
+  const solved = (seq * 31 + shift * (seq % 7)) % 3 === 0
+  // Scores that differ from rollout to rollout, as graded ones do.
+  const format = ((seq * 7919 + shift) % 10_007) / 10_007
+  const reward = Number(solved) + 0.1 * format
+  return {
+    attempt: {
+      schema: 'quintain.attempt',
+      v: 1,
+      id: ids.attempt,
+      order: order.id,
+      seq,
+      task: order.task,
+      repeat: order.repeat,
+      try: 1,
+      final: true,
+      start: new Date(start).toISOString(),
+      end: new Date(start + wallMs).toISOString(),
+      outcome: 'env_done',
+      fault: null,
+      verdict: {
+        reward,
+        success: solved,
+        rewards: { solved: Number(solved), format },
+        metrics: { guesses: 1 + (seq % 6) },
+      },
+      usage: { agent: usage },
+      costUsd: { agent: 0.0004 },
+      counts: { turns: 4, toolCalls: seq % 5, modelRetries: 0 },
+      timing: { wallMs, agentMs: wallMs - 40, modelMs: wallMs - 60, waitMs: 0, gradeMs: 3.125 },
+    },
+    trajectory: linePart({
+      schema: 'quintain.trajectory',
+      v: 1,
+      ...ids,
+      task: order.task,
+      seats: { agent: { policy: 'openai-compatible:fake', harness: 'auto' } },
+      nodes: [
+        {
+          parent: -1,
+          seat: 'agent',
+          message: { role: 'user', content: promptText(seq, 2_000) },
+          sampled: false,
+        },
+      ],
+      calls: [],
+    }),
+  }
+}
+
+export const bench: Bench = {
+  title: `Compare two runs of ${rollouts} rollouts`,
+  about:
+    '`quintain compare A B --json` in fresh processes, files in the page cache: without the time of starting Node, with that of ' +
+    'loading the command. Once with a task for each rollout, once with ten repeats of each.',
+  async run(progress) {
+    return inTemporaryFolder(async (folder) => {
+      const measurements = []
+      const notes: string[] = []
+      for (const repeats of [1, 10]) {
+        const dirs = [join(folder, `a-${repeats}`), join(folder, `b-${repeats}`)] as const
+        for (const [shift, dir] of dirs.entries()) {
+          const { bytes } = await inFreshProcess(import.meta.url, buildComparedRun, [dir, repeats, shift])
+          if (shift === 0 && repeats === 1) notes.push(`a run is ${figure(bytes / 1e6)} MB`)
+        }
+        const runs = []
+        for (let run = 0; run < repetitions; run++) {
+          runs.push(await inFreshProcess(compareModule, timeCompare, [...dirs, rollouts / repeats]))
+          progress(`${rollouts / repeats} tasks x ${repeats}, run ${run + 1}: ${figure(runs[run]!.ms)} ms`)
+        }
+        measurements.push(
+          medianOf(
+            `time, ${rollouts / repeats} tasks x ${repeats}`,
+            's',
+            runs.map(({ ms }) => ms / 1000),
+            { below: 1 },
+          ),
+          medianOf(
+            `most memory of the process, ${rollouts / repeats} tasks x ${repeats}`,
+            'MB',
+            runs.map(({ peakBytes }) => peakBytes / 1e6),
+          ),
+        )
+      }
+      return { measurements, notes }
+    })
+  },
+}
