@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { wilsonInterval } from '../../../packages/quintain/src/stats/index.ts'
 import { intervalScenarios } from './interval-scenarios.ts'
@@ -7,6 +8,15 @@ import { testScenarios } from './test-scenarios.ts'
 
 // The short version of `node conformance/stats/coverage.ts`: few trials, so only what is clearly off is caught.
 const trials = 120
+
+test('the table in the manual has every scenario, and what is allowed', () => {
+  const page = readFileSync(new URL('../../../docs/statistics.md', import.meta.url), 'utf8')
+  for (const { name, tasks, repeats, bounds } of [...intervalScenarios, ...testScenarios]) {
+    const row = page.split('\n').find((line) => line.startsWith(`| ${name} | `)) ?? ''
+    expect(row, name).toContain(`${tasks}x${repeats} `)
+    expect(row, name).toContain(`| ${bounds[0]} to ${bounds[1]} |`)
+  }
+})
 
 describe('what intervals, tests and sample sizes promise on made-up evaluations', () => {
   test.each([...intervalScenarios, ...testScenarios])('$name, $tasks x $repeats: $counted', (scenario) => {

@@ -101,7 +101,7 @@ export const testScenarios: readonly Scenario[] = [
   ...(['p', 'midP'] as const).map(
     (which): Scenario => ({
       ...alarms,
-      name: `mcnemarTest ${which}`,
+      name: `mcnemarTest, ${which}`,
       tasks: 100,
       repeats: 1,
       bounds: which === 'p' ? [0, 0.05] : [0.02, 0.06],
@@ -165,7 +165,7 @@ export const testScenarios: readonly Scenario[] = [
   },
   {
     ...alarms,
-    name: 'planted 0 points, the same tasks',
+    name: 'planted 0 points, tasks by requiredTasksPaired',
     tasks: samplesEach,
     repeats: 1,
     bounds: [0, 0.055],
@@ -181,7 +181,7 @@ export const testScenarios: readonly Scenario[] = [
   },
   {
     ...alarms,
-    name: 'planted 0 points, the same tasks',
+    name: 'planted 0 points, tasks by requiredTasks',
     tasks: tasksOfFour,
     repeats: 4,
     bounds: [0.035, 0.06],

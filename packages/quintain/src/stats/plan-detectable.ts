@@ -15,7 +15,7 @@ export const assumedVariance = {
 
 /**
  * The smallest change of a success rate that a plan of `tasks` tasks times `repeats` can show, before it starts and
- * without knowing anything of the scores: 30 tasks x 4 show a change of about 24 points between two policies.
+ * without knowing anything of the scores: 30 tasks x 4 show a change of about 23 points between two policies.
  * Of rates, so 1 is all there can be; null with `beyond_largest` where not even that is found. Once there are scores,
  * take their variances (`varianceSplit`, `pairedVarianceSplit`) with `smallestDetectable`.
  *
