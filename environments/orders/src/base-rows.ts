@@ -1,5 +1,5 @@
 import { catalogue, productOf } from './catalogue.ts'
-import type { Customer, Line, Order, Payment, Rows } from './rows.ts'
+import { type Customer, type Line, type Order, type Payment, type Rows, tablesOf } from './rows.ts'
 
 /** Two strangers whose data must stay theirs. */
 const neighbours: readonly Customer[] = [
@@ -52,3 +52,6 @@ export const baseRows: Rows = {
   vouchers: [{ code: 'SPRING15', percent: 15, least: 40_00, expires: '2026-03-31', used: 1 }],
   soldOut: [],
 }
+
+/** The same as tables. */
+export const baseTables = tablesOf(baseRows)

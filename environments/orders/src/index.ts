@@ -4,7 +4,7 @@ import { customer, customerSystem } from './customer.ts'
 import { Desk } from './desk.ts'
 import { conduct, judge } from './grading.ts'
 import { oracle } from './oracle.ts'
-import { policies } from './policies.ts'
+import { floorPolicies, policies } from './policies.ts'
 import { system } from './policy.ts'
 import { scenarioOfTask, tasks } from './tasks.ts'
 
@@ -54,4 +54,5 @@ export default environment({
 
   oracle: ({ task }) => oracle(scenarioOfTask(task.secret)),
   policies,
+  floor: floorPolicies,
 })

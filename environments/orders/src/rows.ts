@@ -93,26 +93,23 @@ export interface Tables {
   mails: Mail[]
 }
 
-/** The tables that rows make before anybody has touched them. */
-export function tablesOf(...parts: readonly Rows[]): Tables {
+/** The tables that rows make before anybody has touched them, beside what `base` holds, whose rows they share. */
+export function tablesOf(rows: Rows, base?: Tables): Tables {
   const tables: Tables = {
-    customers: {},
-    stock: {},
-    orders: {},
-    lines: {},
-    payments: [],
-    vouchers: {},
+    customers: { ...base?.customers },
+    stock: { ...base?.stock },
+    orders: { ...base?.orders },
+    lines: { ...base?.lines },
+    payments: [...(base?.payments ?? []), ...rows.payments],
+    vouchers: { ...base?.vouchers },
     tickets: [],
     mails: [],
   }
-  for (const rows of parts) {
-    for (const { email, ...rest } of rows.customers) tables.customers[email] = rest
-    for (const { sku, stock } of rows.products) tables.stock[sku] = stock
-    for (const { id, ...rest } of rows.orders) tables.orders[id] = rest
-    for (const { order_id, line, ...rest } of rows.lines) tables.lines[`${order_id}/${line}`] = rest
-    tables.payments.push(...rows.payments)
-    for (const { code, ...rest } of rows.vouchers) tables.vouchers[code] = rest
-    for (const sku of rows.soldOut) tables.stock[sku] = 0
-  }
+  for (const { email, ...rest } of rows.customers) tables.customers[email] = rest
+  for (const { sku, stock } of rows.products) tables.stock[sku] = stock
+  for (const { id, ...rest } of rows.orders) tables.orders[id] = rest
+  for (const { order_id, line, ...rest } of rows.lines) tables.lines[`${order_id}/${line}`] = rest
+  for (const { code, ...rest } of rows.vouchers) tables.vouchers[code] = rest
+  for (const sku of rows.soldOut) tables.stock[sku] = 0
   return tables
 }

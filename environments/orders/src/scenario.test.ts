@@ -1,7 +1,7 @@
 import { createRng } from 'quintain'
 import { stateDiff } from 'quintain/scoring'
 import { describe, expect, test } from 'vitest'
-import { baseRows } from './base-rows.ts'
+import { baseTables } from './base-rows.ts'
 import { Shop } from './database.ts'
 import { dayAfter, returnDays, today } from './day.ts'
 import { deskSettings } from './desk-settings.ts'
@@ -95,7 +95,7 @@ test('the database holds what the tables say, and gives it back untouched to the
   for (const setting of deskSettings) {
     const { rows } = scenarioOf(setting)
     const shop = new Shop(rows)
-    expect(stateDiff(tablesOf(baseRows, rows), shop.tables(), rules)).toEqual([])
+    expect(stateDiff(tablesOf(rows, baseTables), shop.tables(), rules)).toEqual([])
     shop.run('delete from customers')
     shop.run('update products set stock = 0, price = 1')
     shop.run("insert into mails values ('a', 'b', 'c')")

@@ -1,4 +1,4 @@
-import { baseRows, othersOrder } from './base-rows.ts'
+import { baseTables, othersOrder } from './base-rows.ts'
 import { otherVariant, productOf } from './catalogue.ts'
 import { dayAfter, returnDays, today } from './day.ts'
 import { euros, mostRefund, percentOf, refundOf } from './money.ts'
@@ -111,7 +111,7 @@ const ticketNumber: Tell = { kind: 'ticket', ask: 'What is the number of my tick
 export function scenarioOf(setting: Setting): Scenario {
   const rows = rowsOf(setting)
   const { gold, caller, asks, change } = outcomeOf(setting, rows)
-  const expected = tablesOf(baseRows, rows)
+  const expected = tablesOf(rows, baseTables)
   change?.(expected)
   const { who, order, other } = setting
   return {
