@@ -30,7 +30,15 @@ export { type CountReason, type Defined, passAtK } from './pass-at-k.ts'
 export * from './pass-hat-k.ts'
 export * from './pass-interval.ts'
 export * from './plan-detectable.ts'
-export * from './power.ts'
+export {
+  type Design,
+  type PowerOptions,
+  type PowerReason,
+  powerOf,
+  requiredTasks,
+  smallestDetectable,
+  taskVariance,
+} from './power.ts'
 export * from './quantile.ts'
 export * from './reducer.ts'
 export * from './repeat-mean.ts'

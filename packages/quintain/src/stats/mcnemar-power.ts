@@ -1,6 +1,7 @@
 import { binomialProbability } from './binomial.ts'
 import { normalQuantile } from './normal.ts'
 import type { Defined } from './pass-at-k.ts'
+import { areRates } from './power.ts'
 
 export interface Discordance {
   /** psi: share of tasks in which one side succeeds and the other fails, 0 to 1. */
@@ -28,11 +29,12 @@ export function mcnemarPower(
   const size = Math.abs(difference)
   if (
     !(discordant > 0 && discordant <= 1) ||
-    !(alpha > 0 && alpha < 1) ||
+    !areRates(alpha, 0.999) ||
     !Number.isInteger(tasks) ||
     tasks < 1
   )
     return { value: null, reason: 'bad_design' }
+  if (Number.isNaN(size)) return { value: null, reason: 'bad_design' }
   if (size > discordant + 1e-12) return { value: null, reason: 'exceeds_discordance' }
   const wins = Math.min(1, (discordant + size) / (2 * discordant))
   // Critical losses: the most of m discordant pairs with which the test still rejects. It grows with m, by at most one.
@@ -69,7 +71,7 @@ export function mcnemarPower(
 export function requiredTasksPaired(difference: number, options: Discordance): Defined<DiscordanceReason> {
   const { discordant, alpha = 0.05, power = 0.8, test = 'exact' } = options
   const size = Math.abs(difference)
-  if (!(discordant > 0 && discordant <= 1) || !(alpha > 0 && alpha < 1 && power > alpha && power < 1))
+  if (!(discordant > 0 && discordant <= 1) || !areRates(alpha, power))
     return { value: null, reason: 'bad_design' }
   if (!(size > 0)) return { value: null, reason: 'no_difference' }
   if (size > discordant + 1e-12) return { value: null, reason: 'exceeds_discordance' }
@@ -96,7 +98,7 @@ function formula(size: number, discordant: number, alpha: number, power: number)
  */
 export function smallestDetectablePaired(tasks: number, options: Discordance): Defined<DiscordanceReason> {
   const { discordant, alpha = 0.05, power = 0.8, test = 'exact' } = options
-  if (!(discordant > 0 && discordant <= 1) || !(alpha > 0 && alpha < 1 && power > alpha && power < 1))
+  if (!(discordant > 0 && discordant <= 1) || !areRates(alpha, power))
     return { value: null, reason: 'bad_design' }
   if (!Number.isInteger(tasks) || tasks < 1) return { value: null, reason: 'bad_design' }
   const found = (size: number) =>

@@ -10,7 +10,8 @@ import { studentTCdf } from './student-t.ts'
  */
 export function noncentralTCdf(t: number, df: number, ncp: number): number {
   if (!(df > 0) || Number.isNaN(t) || Number.isNaN(ncp)) return Number.NaN
-  if (ncp === 0) return studentTCdf(t, df)
+  // Its square must not vanish below.
+  if (Math.abs(ncp) < 1e-150) return studentTCdf(t, df)
   if (t < 0) return 1 - noncentralTCdf(-t, df, -ncp)
   let total = normalCdf(-ncp)
   if (t === 0) return total

@@ -28,7 +28,7 @@ export function pairedAgain(
   if (pairs.length === 0) return { ...none, difference: null, reason: 'no_pairs' }
   let sum = 0
   let variance = 0
-  let squares = 0
+  const spreads: { variance: number; freedom: number }[] = []
   let single = false
   for (const pair of pairs) {
     sum += pair.a - pair.b
@@ -39,7 +39,7 @@ export function pairedAgain(
         continue
       }
       variance += spread.variance
-      squares += spread.variance ** 2 / spread.freedom
+      spreads.push(spread)
     }
   }
   const difference = sum / pairs.length
@@ -48,7 +48,9 @@ export function pairedAgain(
   const found = { ...none, difference, stderr }
   if (stderr === 0) return { ...found, reason: 'no_spread' }
   if (!isLevel(level)) return { ...found, reason: 'level_out_of_range' }
-  const half = studentTQuantile((1 + level) / 2, variance ** 2 / squares) * stderr
+  // By shares of the whole, which do not underflow where rewards are tiny.
+  const squares = spreads.reduce((total, one) => total + (one.variance / variance) ** 2 / one.freedom, 0)
+  const half = studentTQuantile((1 + level) / 2, 1 / squares) * stderr
   return { ...found, interval: [difference - half, difference + half] }
 }
 

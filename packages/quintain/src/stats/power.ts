@@ -42,14 +42,20 @@ export function taskVariance(design: Design): number {
   return (scope === 'new tasks' ? between : 0) + noise
 }
 
+/** Whether an error rate and a power can be computed with: between a millionth of a millionth and one, power above alpha. */
+export function areRates(alpha: number, power: number): boolean {
+  return alpha >= 1e-12 && power > alpha && power <= 1 - 1e-12
+}
+
 function checked(design: Design, { alpha = 0.05, power = 0.8 }: PowerOptions): PowerReason | undefined {
   const { between, within, repeats, withinOther = 0, repeatsOther = repeats } = design
   const variances = [between, within, withinOther].every(
     (value) => value >= 0 && value < Number.POSITIVE_INFINITY,
   )
   if (!variances || !(repeats > 0) || !(repeatsOther > 0)) return 'bad_design'
-  if (!(alpha > 0 && alpha < 1 && power > alpha && power < 1)) return 'bad_design'
-  return taskVariance(design) > 0 ? undefined : 'no_variance'
+  if (!areRates(alpha, power)) return 'bad_design'
+  // Below that a spread is rounding, and its root over the tasks may be zero.
+  return taskVariance(design) > 1e-200 ? undefined : 'no_variance'
 }
 
 /** Chance that a two-sided t test over `tasks` tasks finds a true difference. 0 to 1, or null with the reason. */
@@ -62,6 +68,7 @@ export function powerOf(
   const reason = checked(design, options)
   if (reason !== undefined) return { value: null, reason }
   if (!(tasks >= 2)) return { value: null, reason: 'single_task' }
+  if (tasks === Number.POSITIVE_INFINITY) return { value: null, reason: 'bad_design' }
   const effect = Math.abs(difference) / Math.sqrt(taskVariance(design) / tasks)
   return { value: chance(effect, tasks, options) }
 }
@@ -93,6 +100,7 @@ export function smallestDetectable(
   const reason = checked(design, options)
   if (reason !== undefined) return { value: null, reason }
   if (!(tasks >= 2)) return { value: null, reason: 'single_task' }
+  if (tasks === Number.POSITIVE_INFINITY) return { value: null, reason: 'bad_design' }
   const { alpha = 0.05, power = 0.8, largest = Number.POSITIVE_INFINITY, reference = 't' } = options
   const effect =
     reference === 'normal'

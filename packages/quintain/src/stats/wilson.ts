@@ -12,7 +12,7 @@ export function wilsonInterval(
   level = 0.95,
   critical: number = normalQuantile((1 + level) / 2),
 ): [number, number] | null {
-  if (!(n > 0 && k >= 0 && k <= n) || !(level > 0 && level < 1)) return null
+  if (!(n > 0 && n < Number.POSITIVE_INFINITY && k >= 0 && k <= n) || !(level > 0 && level < 1)) return null
   const p = k / n
   const square = critical * critical
   const scale = 1 + square / n
