@@ -18,7 +18,14 @@ import {
 
 type Input = Record<string, unknown>
 
-const typeNames: Record<string, ValueType> = { timestamp: 'datetime', decimal: 'decimal', money: 'decimal' }
+/** Types of the cases that need more than the JSON value itself: 10 and 10.0 are one number as they are. */
+const typeNames: Record<string, ValueType> = {
+  datetime: 'datetime',
+  timestamp: 'datetime',
+  date: 'date',
+  decimal: 'decimal',
+  money: 'decimal',
+}
 
 /** Rules as the cases write them: fields by name, wherever they stand. */
 function rulesOf({ ignore, unordered, types }: Input): StateRules {
@@ -27,10 +34,10 @@ function rulesOf({ ignore, unordered, types }: Input): StateRules {
     ignore: anywhere(ignore),
     unordered: anywhere(unordered),
     types: Object.fromEntries(
-      Object.entries((types ?? {}) as Record<string, string>).map(([path, type]) => [
-        `**.${path}`,
-        typeNames[type] ?? (type as ValueType),
-      ]),
+      Object.entries((types ?? {}) as Record<string, string>).flatMap(([path, type]) => {
+        const known = typeNames[type]
+        return known === undefined ? [] : [[`**.${path}`, known]]
+      }),
     ),
   }
 }
