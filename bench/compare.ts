@@ -4,9 +4,8 @@ import { inFreshProcess } from './fresh-process.ts'
 import { type Bench, figure, medianOf } from './measurement.ts'
 import { inTemporaryFolder, recordedBytes } from './run-files.ts'
 import { promptText } from './single-turn/text.ts'
-import { timeCompare } from './time-compare.ts'
+import { timeCompare, timeCompareModule } from './time-compare.ts'
 
-const compareModule = new URL('./time-compare.ts', import.meta.url).href
 const rollouts = 10_000
 const repetitions = 5
 const usage = { fresh: 1_200, cacheRead: 600, cacheWrite: 0, output: 400 }
@@ -133,8 +132,8 @@ function entryOf(order: OrderRecord, shift: number): Parameters<Journal['appendA
 export const bench: Bench = {
   title: `Compare two runs of ${rollouts} rollouts`,
   about:
-    '`quintain compare A B --json` in fresh processes, files in the page cache: without the time of starting Node, with that of ' +
-    'loading the command. Once with a task for each rollout, once with ten repeats of each.',
+    'compareRuns() of two run folders in fresh processes, files in the page cache, with its text and its JSON made: what ' +
+    '`quintain compare` does once it is loaded. Once with a task for each rollout, once with ten repeats of each.',
   async run(progress) {
     return inTemporaryFolder(async (folder) => {
       const measurements = []
@@ -147,7 +146,7 @@ export const bench: Bench = {
         }
         const runs = []
         for (let run = 0; run < repetitions; run++) {
-          runs.push(await inFreshProcess(compareModule, timeCompare, [...dirs, rollouts / repeats]))
+          runs.push(await inFreshProcess(timeCompareModule, timeCompare, [...dirs, rollouts / repeats]))
           progress(`${rollouts / repeats} tasks x ${repeats}, run ${run + 1}: ${figure(runs[run]!.ms)} ms`)
         }
         measurements.push(
