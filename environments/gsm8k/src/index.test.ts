@@ -103,8 +103,10 @@ describe('data', () => {
   })
 
   test('without data the report says that it is the sample', async () => {
-    const run = await evaluate(env, { policy: 'script:oracle' })
-    expect(run.summary.metrics['shipped_sample']).toMatchObject({ mean: 1 })
+    const notes = async (options: Record<string, unknown>) =>
+      (await evaluate(env, { policy: 'script:oracle', tasks: 1, options })).summary.run.environment.notes
+    expect(await notes({})).toEqual([expect.stringContaining('no measure of a model')])
+    expect(await notes(await files())).toBeUndefined()
   })
 })
 

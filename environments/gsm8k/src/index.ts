@@ -86,8 +86,6 @@ export default environment({
     },
     /** 1 where an answer was found at all. */
     extracted: (context) => Number(rulingsOf(context).robust.extracted !== null),
-    /** 1 for the few problems of this package, which stand in where no data was given. */
-    shipped_sample: ({ task }) => Number(task.data.dataset === 'sample'),
   },
   success: ({ rewards }) => rewards.correct === 1,
 
@@ -97,4 +95,11 @@ export default environment({
   policies: Object.fromEntries(
     (Object.keys(recordedModels) as RecordedModel[]).map((model) => [model, replay(model)]),
   ),
+  floor: ['noop'],
+  notes: ({ options: { data } }) =>
+    data === undefined
+      ? [
+          'no data was given, so these are the few problems of this package and no measure of a model; --option data=PATH',
+        ]
+      : [],
 })

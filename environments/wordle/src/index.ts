@@ -89,4 +89,5 @@ export default environment({
     filter: ({ options, rng }) => filter({ options, rng, say: profileOf(options).say }),
     solver: ({ options }) => solver({ options, say: profileOf(options).say }),
   },
+  floor: ['noop', 'random'],
 })

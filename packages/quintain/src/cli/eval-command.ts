@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { QuintainError, readManifest, readPanel, type Sampling, writePanel } from '../core/index.ts'
 import type { PanelOptions, Player, RunOptions, RunPreview } from '../engine/index.ts'
+import { printableLine } from '../report/index.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
@@ -35,6 +36,8 @@ export interface EvalOptions extends SessionOptions, EndpointOptions {
   out?: string
   dryRun?: boolean
   escalate?: boolean
+  /** False for `--no-floor`. */
+  floor?: boolean
   /** A change of the success rate that is to be seen, as a share. */
   detect?: number
   stopWhenDecided?: boolean
@@ -115,6 +118,7 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
       ...(limits === undefined ? {} : { limits }),
       ...(sampling === undefined ? {} : { sampling }),
       ...(options.isolation === undefined ? {} : { isolation: options.isolation }),
+      floor: options.floor !== false,
       ...(options.escalate === undefined ? {} : { escalate: options.escalate }),
       ...(options.workers === undefined ? {} : { workers: options.workers }),
     }
@@ -184,9 +188,14 @@ async function refuseUndecidable({ players, seats, ...shared }: PanelOptions): P
 
 type Environment = RunPreview['environment']
 
-function planNotes(options: EvalOptions, orders: number, { rewards, success }: Environment): string[] {
+function planNotes(
+  options: EvalOptions,
+  orders: number,
+  { rewards, success, notes = [] }: Environment,
+): string[] {
   const repeats = options.repeats ?? 1
   return [
+    ...notes.map((note) => `Note: ${printableLine(note, 400)}`),
     ...newPlanNotes(options, { orders, repeats }),
     ...groupNotes(rewards, repeats),
     ...precisionNotes({ tasks: orders / repeats, repeats }, { success, detect: options.detect }),

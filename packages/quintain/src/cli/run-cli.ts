@@ -126,6 +126,7 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
         .option('--max-tokens <n>', 'most tokens of one reply', wholeNumber(1))
         .option('--reasoning-effort <word>', 'low, medium or high, where a model has it')
         .option('--escalate', 'offer agents the action "this task is broken"')
+        .option('--no-floor', 'do not play the policies that the environment calls its floor')
         .addOption(
           new Option('--isolation <how>', 'where the environment runs').choices(['worker', 'inline']),
         )

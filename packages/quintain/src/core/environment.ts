@@ -328,6 +328,13 @@ export interface Definition<
     string,
     (context: ScriptContext<StandardSchemaV1.InferOutput<OptionsSchema>, PublicTask<Data>>) => Script
   >
+  /**
+   * Policies that know nothing of the task (`noop`, `random`, or ones of `policies`). `eval` plays them beside whoever
+   * is measured, and the report says what they reached: the floor, which an agent has to leave to have shown anything.
+   */
+  floor?: readonly string[]
+  /** What whoever runs it should know, such as that it plays on a sample; said before a run and in its report. */
+  notes?: (context: { options: StandardSchemaV1.InferOutput<OptionsSchema> }) => readonly string[]
 }
 
 /** A definition with its types forgotten, as the engine uses it. */
@@ -359,6 +366,8 @@ const definitionKeys = [
   'success',
   'oracle',
   'policies',
+  'floor',
+  'notes',
 ] as const satisfies readonly (keyof ErasedDefinition)[]
 
 /**
@@ -447,7 +456,7 @@ function namedIn(
 
 /** What types would have said to whoever writes without them: functions that are none, and slips in names. */
 function checkRest(definition: ErasedDefinition, rewards: readonly [string, unknown][]): void {
-  for (const field of ['world', 'success', 'oracle'] as const) {
+  for (const field of ['world', 'success', 'oracle', 'notes'] as const) {
     const value: unknown = definition[field]
     if (value !== undefined && typeof value !== 'function') complain(`"${field}" is no function.`)
   }
@@ -492,6 +501,16 @@ function checkRest(definition: ErasedDefinition, rewards: readonly [string, unkn
   }
   if (typeof permissions === 'object' && permissions !== null)
     known(permissions, permissionKeys, '"permissions"')
+  const { floor = [] } = definition as { floor?: unknown }
+  if (!Array.isArray(floor)) complain('"floor" is no list of policies.')
+  const playable = ['noop', 'random', ...namedIn(definition, 'policies').map(([name]) => name)]
+  const names = (floor as unknown[]).map((name) => [String(name), true])
+  refuseUnknown(
+    Object.fromEntries(names),
+    playable,
+    'definition_invalid',
+    'environment(): "floor" has an unknown policy',
+  )
 }
 
 /** True for the result of `environment()` of any copy of this package. */

@@ -358,6 +358,18 @@ export const requestRecord = z.object({
 export type RequestRecord = z.infer<typeof requestRecord>
 
 /** `run.json`: what the run is, written once before anything is ordered. */
+/** How a policy that knows nothing fared. */
+export const floorRecord = z.object({
+  policy: z.string(),
+  /** Tasks that it was given, once each, and how many of them were scored. */
+  tasks: z.number(),
+  scored: z.number(),
+  /** Of those that were scored; null when none was, or where nothing says what success is. */
+  success: z.number().nullable(),
+  reward: z.number().nullable(),
+})
+export type FloorRecord = z.infer<typeof floorRecord>
+
 export const manifestRecord = z.object({
   ...base('quintain.run'),
   id: z.string(),
@@ -375,8 +387,12 @@ export const manifestRecord = z.object({
     rewards: z.record(z.string(), z.object({ kind: z.enum(['reward', 'group']), weight: z.number() })),
     metrics: z.array(z.string()),
     success: z.boolean(),
+    /** What the environment says of itself with these options. */
+    notes: z.array(z.string()).optional(),
   }),
   rubric: z.string(),
+  /** What policies that know nothing reached on the first tasks of this run, measured before it began. */
+  floor: z.array(floorRecord).optional(),
   /** Who plays each seat. */
   seats: z.record(
     z.string(),

@@ -42,6 +42,8 @@ const description = z.looseObject({
   scripted: texts,
   oracle: z.boolean(),
   policies: texts,
+  floor: texts,
+  notes: texts,
   needs: texts,
   limits: anyRecord,
   permissions,

@@ -114,6 +114,8 @@ export class EnvironmentHost {
       scripted: Object.entries(definition.seats ?? {}).flatMap(([seat, { play }]) => (play ? [seat] : [])),
       oracle: definition.oracle !== undefined,
       policies: Object.keys(definition.policies ?? {}),
+      floor: [...(definition.floor ?? [])],
+      notes: notesOf(definition, opened),
       needs: [...(definition.needs ?? [])],
       limits: Object.freeze(resolveLimits(envLimits, options.spec.limits)),
       permissions,
@@ -459,4 +461,12 @@ function absentModel(id: string): Model {
       return Promise.reject(new Error('an agent passed as a function brings its own model'))
     },
   }
+}
+
+function notesOf(definition: ErasedDefinition, options: unknown): string[] {
+  const given: unknown = definition.notes?.({ options: options as never }) ?? []
+  if (!Array.isArray(given) || given.some((note) => typeof note !== 'string')) {
+    throw new QuintainError('definition_invalid', `notes() gave ${kindOf(given)}; give a list of sentences.`)
+  }
+  return given as string[]
 }

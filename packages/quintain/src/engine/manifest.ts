@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import {
+  type FloorRecord,
   type Limits,
   type ManifestRecord,
   QuintainError,
@@ -23,6 +24,7 @@ export function manifestOf(
   opened: OpenedRun,
   request: RequestRecord,
   dir: string,
+  floor: readonly FloorRecord[],
 ): ManifestRecord {
   const { environment, executor } = opened
   return {
@@ -34,6 +36,7 @@ export function manifestOf(
     node: process.versions.node,
     environment: { ...environment, reference: storedReference(opened, options.cwd, dir) },
     rubric: rubricName(executor.description),
+    ...(floor.length === 0 ? {} : { floor: [...floor] }),
     seats: seatsOf(opened.seats, options),
     seed: String(options.seed ?? 0),
     limits: resolveLimits(options.limits),

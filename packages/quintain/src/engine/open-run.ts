@@ -117,6 +117,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
         rewards: description.rewards,
         metrics: description.metrics,
         success: description.success,
+        ...(description.notes.length === 0 ? {} : { notes: description.notes }),
       },
       location,
       seats: players,

@@ -21,6 +21,7 @@ import { type Player, policySpec } from './policy.ts'
 import { mergedProgress, type Progress, ProgressCounter } from './progress.ts'
 import {
   closeRun,
+  floorOf,
   openNewRun,
   orderRun,
   previewRun,
@@ -85,9 +86,10 @@ export async function startPanel(options: PanelOptions): Promise<PanelEnd> {
     dir = lent ? await mkdtemp(join(tmpdir(), 'quintain-')) : resolve(options.cwd ?? '.', options.dir!)
     await refuseRun(dir)
     const names = folderNames(options.players.map(nameOf))
+    const floor = await floorOf(each[0]!, opened[0]!)
     for (const [at, one] of each.entries()) {
       const into = join(dir, names[at]!)
-      ready.push(await orderRun({ ...one, dir: into }, opened[at]!, into))
+      ready.push(await orderRun({ ...one, dir: into }, opened[at]!, into, floor))
     }
     await writePanel(dir, {
       schema: 'quintain.panel',

@@ -53,6 +53,9 @@ export interface HostDescription {
   scripted: Seat[]
   oracle: boolean
   policies: string[]
+  /** Policies that know nothing of the task. */
+  floor: string[]
+  notes: string[]
   needs: Need[]
   limits: ResolvedLimits
   permissions: Permissions

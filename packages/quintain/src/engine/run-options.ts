@@ -37,6 +37,8 @@ export interface PlanOptions {
   /** The program round the agent's model, such as `toolLoop({ mostToolErrors: 3 })`; it runs in this process. The one that fits the environment when absent. */
   harness?: Harness
   isolation?: 'worker' | 'inline'
+  /** Measure first what policies that know nothing reach, where the environment names some. Off when absent. */
+  floor?: boolean
   /** Where the run is recorded; a temporary folder when absent. */
   dir?: string
   /** Against which a relative reference is read. */
@@ -103,6 +105,7 @@ export const planNames = namesOf<PlanOptions>()(
   'escalate',
   'harness',
   'isolation',
+  'floor',
   'dir',
   'cwd',
 )

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import {
   type AttemptRecord,
+  type FloorRecord,
   type Folded,
   foldRun,
   Journal,
@@ -14,6 +15,7 @@ import {
   removeRun,
 } from '../core/index.ts'
 import { checkControl, checkRunOptions, checkSelection } from './check-options.ts'
+import { measureFloor } from './floor.ts'
 import { checkSame, manifestOf, recordFiles, runOptionsOf, seatsOf } from './manifest.ts'
 import { type OpenedRun, openRun } from './open-run.ts'
 import { appendPlan, extendedRequest, Places, repeatsOf, requestOf, selectForRequest } from './plan-orders.ts'
@@ -60,7 +62,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
   const lent = options.dir === undefined
   const dir = lent ? await mkdtemp(join(tmpdir(), 'quintain-')) : resolve(options.cwd ?? '.', options.dir!)
   try {
-    return await workThrough(await orderRun(options, opened, dir))
+    return await workThrough(await orderRun(options, opened, dir, await floorOf(options, opened)))
   } catch (error) {
     if (lent) await removeRun(dir)
     throw error
@@ -74,12 +76,23 @@ export async function openNewRun(options: RunOptions): Promise<OpenedRun> {
   return openRun(options)
 }
 
+/** The floor of a run, where it is wanted. */
+export async function floorOf(options: RunOptions, opened: OpenedRun): Promise<FloorRecord[]> {
+  if (options.floor !== true) return []
+  return measureFloor(options, opened, async (one) => (await startRun(one)).dir)
+}
+
 /** Makes the folder of a new run and writes its plan. What was opened is closed when that fails. */
-export async function orderRun(options: RunOptions, opened: OpenedRun, dir: string): Promise<ReadyRun> {
+export async function orderRun(
+  options: RunOptions,
+  opened: OpenedRun,
+  dir: string,
+  floor: readonly FloorRecord[],
+): Promise<ReadyRun> {
   let journal: Journal | undefined
   try {
     const request = requestOf(options)
-    const manifest = manifestOf(options, opened, request, dir)
+    const manifest = manifestOf(options, opened, request, dir, floor)
     journal = await Journal.create(dir, manifest)
     await recordFiles(dir, opened)
     await opened.log.to(join(dir, 'private', 'worker.log'))

@@ -3,6 +3,7 @@ import {
   addCost,
   addUsage,
   type Fault,
+  type FloorRecord,
   type Folded,
   foldRun,
   type ManifestRecord,
@@ -70,6 +71,8 @@ export interface RunSummary {
     seed: string
     limits: ManifestRecord['limits']
     isolation: ManifestRecord['isolation']
+    /** What policies that know nothing reached, where the environment names some and it was measured. */
+    floor?: readonly FloorRecord[]
   }
   /** Everything that was ordered; the five statuses are disjoint and add up to it. */
   orders: number
@@ -413,7 +416,7 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
   const times = (name: ColumnName) => percentiles(totals.columns.of(name, rows))
   const turns = times('turns')
   const { agent = { usd: 0, knownUsd: 0, unknownAttempts: 0 }, simulator, judge } = totals.ledgers
-  const { id, created, quintain, node, environment, rubric, seats, seed, limits, isolation } = manifest
+  const { id, created, quintain, node, environment, rubric, seats, seed, limits, isolation, floor } = manifest
   const truncated = (outcomes.truncated ?? 0) + (outcomes.token_limit ?? 0)
 
   const summary: RunSummary = {
@@ -431,6 +434,7 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       seed,
       limits,
       isolation,
+      ...(floor === undefined ? {} : { floor }),
     },
     orders,
     status,

@@ -1,4 +1,4 @@
-import type { Usage } from '../core/index.ts'
+import type { FloorRecord, Usage } from '../core/index.ts'
 import type { Estimate } from './estimate.ts'
 import { estimateNote, estimateText, estimateValue } from './estimate-text.ts'
 import { countText, dollarText, durationText, plural, scoreText, shareText } from './number-text.ts'
@@ -52,6 +52,23 @@ export function faultsText(faults: readonly FaultCount[]): string {
     .join('; ')
 }
 
+/** `noop 0.000, random 0.050`, and of what: success where the environment says what that is, else the mean reward. */
+function floorText(floor: readonly FloorRecord[], success: boolean): [string, { note: string }] {
+  const values = floor.map((one) => {
+    const value = success ? one.success : one.reward
+    const lost = one.tasks - one.scored
+    return `${printableLine(one.policy.replace(/^script:/, ''), 60)} ${value === null ? 'unknown' : scoreText(value)}${lost === 0 ? '' : ` (${countText(lost)} not scored)`}`
+  })
+  const tasks = Math.max(0, ...floor.map((one) => one.tasks))
+  const what = success ? 'success' : 'mean reward'
+  return [
+    values.join(', '),
+    {
+      note: `${what} of policies that know nothing of the task, once over ${plural(tasks, 'task')} of these`,
+    },
+  ]
+}
+
 /** Names what ran: environment, policy, tasks. */
 export function runTitle(summary: RunSummary): string {
   const { environment, seats } = summary.run
@@ -102,6 +119,7 @@ export function reportRows(summary: RunSummary): ReportRow[] {
   }
   add('mean reward', estimateValue(reward), { note: estimateNote(reward), mood: 'headline' })
   addAgain(again.reward)
+  if (run.floor !== undefined) add('floor', ...floorText(run.floor, run.environment.success))
   add('orders', statusText(summary), {
     note: `coverage ${shareText(summary.coverage)}${summary.minCoverage < 1 ? `, declared minimum ${shareText(summary.minCoverage)}` : ''}`,
     ...(summary.coverage !== null && summary.coverage < 1 ? { mood: 'warning' } : {}),
@@ -179,6 +197,7 @@ export function reportRows(summary: RunSummary): ReportRow[] {
     return ledger === undefined || ledger.usd === 0 ? [] : [`${name} ${ledgerText(ledger)}`]
   })
   add('cost', spent.join(', '), spent.length > 1 ? { note: `total ${ledgerText(summary.cost.total)}` } : {})
+  for (const note of run.environment.notes ?? []) add('note', printableLine(note, 400))
   for (const { message } of summary.warnings) add('warning', printableLine(message, 400), { mood: 'warning' })
   return rows
 }
