@@ -1,4 +1,4 @@
-import { clusteredMean, clusteredProportion, repeatMean } from '../stats/index.ts'
+import { clusteredMean, clusteredProportion, repeatMean, type Scope } from '../stats/index.ts'
 
 /** Why an estimate has no value, or no interval. */
 export type EstimateReason =
@@ -18,7 +18,7 @@ export type EstimateReason =
   | 'repeats_agree'
 
 /** What an interval speaks of: tasks that were never seen, drawn as these were, or these very tasks run again. */
-export type EstimateScope = 'new tasks' | 'these tasks again'
+export type EstimateScope = Scope
 
 /** A number with everything that is needed to believe it. */
 export interface Estimate {

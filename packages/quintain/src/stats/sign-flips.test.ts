@@ -46,6 +46,12 @@ describe('signFlips', () => {
     expect(apart.p).toBe(1 / 10_001)
   })
 
+  test('draws that would take long are not made, and the result says how many were', () => {
+    const values = Array.from({ length: 400_000 }, (_, i) => Math.sin(i))
+    expect(signFlips(values, { draws: 1e9 }).draws).toBe(1000)
+    expect(signFlips(values.slice(0, 50), { draws: Number.NaN }).draws).toBe(99)
+  })
+
   test('nothing to flip is no evidence', () => {
     expect(signFlips([])).toEqual({ p: 1, method: 'exact', flipped: 0 })
     expect(signFlips([0, 0, Number.NaN])).toMatchObject({ p: 1, flipped: 0 })
