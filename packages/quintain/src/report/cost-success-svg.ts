@@ -41,7 +41,7 @@ export function costSuccessSvg(
 ): string {
   const placed = placedPoints(points)
   const legendHeight = 16 * points.length + 12
-  const [left, right, top, bottom] = [56, 24, 20, height - 44]
+  const [left, right, top, bottom] = [56, 40, 36, height - 44]
   const parts: string[] = []
   const text = (x: number, y: number, words: string, extra = '') =>
     parts.push(`<text x="${round(x)}" y="${round(y)}"${extra}>${svgText(words)}</text>`)
@@ -63,7 +63,7 @@ export function costSuccessSvg(
       `US dollars an order${x.log ? ', log scale' : ''}`,
       ' text-anchor="middle"',
     )
-    text(left, top - 6, measure)
+    text(8, 14, measure)
     const frontier = placed.filter((point) => point.frontier).sort((a, b) => a.cost - b.cost)
     if (frontier.length > 1) {
       const line = frontier.map(({ cost, value }) => `${px(cost)},${py(value)}`).join(' ')
