@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { packAll } from '../scripts/pack.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -27,12 +27,16 @@ export function buildBenches(): string {
   for (const modules of [join(npm, 'node_modules'), join(built, 'node_modules')]) {
     link(library, join(modules, 'quintain'))
   }
-  for (const { staged } of packages.slice(1)) link(staged, join(built, 'environments', basename(staged)))
+  for (const { name, staged } of packages.slice(1)) link(staged, join(built, 'node_modules', name))
 
   const manifest = readFileSync(join(root, 'bench/single-turn/package.json'), 'utf8')
   writeFileSync(join(built, 'bench/single-turn/package.json'), manifest.replaceAll('.ts"', '.js"'))
-  for (const file of ['bench_single_turn.py', 'requirements.txt'])
-    cpSync(join(root, peer, file), join(built, peer, file))
+  for (const file of [
+    'packages/quintain/package.json',
+    `${peer}/bench_single_turn.py`,
+    `${peer}/requirements.txt`,
+  ])
+    cpSync(join(root, file), join(built, file))
   if (existsSync(join(root, peer, '.venv'))) link(join(root, peer, '.venv'), join(built, peer, '.venv'))
   return join(built, 'bench')
 }

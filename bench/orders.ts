@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createRng, evaluate } from 'quintain'
 import { Desk } from '../environments/orders/src/desk.ts'
 import { scenarioOfTask } from '../environments/orders/src/tasks.ts'
@@ -8,7 +7,6 @@ import { inFreshProcess } from './fresh-process.ts'
 import { type Bench, figure, median, medianOf } from './measurement.ts'
 import { inTemporaryFolder } from './run-files.ts'
 
-const orders = fileURLToPath(new URL('../environments/orders', import.meta.url))
 const module = import.meta.url
 const tasks = 10_000
 const worlds = 5_000
@@ -31,7 +29,8 @@ export async function serveCustomers(policy: string, count: number, dir: string)
   let last = 0
   const cpuBefore = cpuTimes()
   const began = performance.now()
-  const run = await evaluate(orders, {
+  const run = await evaluate('@quintain/orders', {
+    cwd: import.meta.dirname,
     policy,
     split: 'train',
     options: { generated: count },

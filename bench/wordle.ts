@@ -1,12 +1,10 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { evaluate } from 'quintain'
 import { cpuTimes } from './cpu-time.ts'
 import { inFreshProcess } from './fresh-process.ts'
 import { type Bench, figure, medianOf } from './measurement.ts'
 import { inTemporaryFolder } from './run-files.ts'
 
-const wordle = fileURLToPath(new URL('../environments/wordle', import.meta.url))
 const module = import.meta.url
 const repeats = 80
 const repetitions = 3
@@ -27,7 +25,8 @@ export async function playWordle(policy: string, times: number, dir: string): Pr
   let last = 0
   const cpuBefore = cpuTimes()
   const began = performance.now()
-  const run = await evaluate(wordle, {
+  const run = await evaluate('@quintain/wordle', {
+    cwd: import.meta.dirname,
     policy,
     split: 'test',
     repeats: times,
