@@ -25,6 +25,7 @@ export const bench: Bench = {
     'Each run in fresh processes; bare and engine alternate; the ratio is that of neighbours.',
   async run(progress) {
     const bare: number[] = []
+    const http: number[] = []
     const fetched: number[] = []
     const ours: number[] = []
     const whole: number[] = []
@@ -50,6 +51,9 @@ export const bench: Bench = {
         whole.push(perSecond(played.wholeMs))
         ratios.push(undici.ms / played.rolloutsMs)
         wholeRatios.push(undici.ms / played.wholeMs)
+        http.push(
+          perSecond((await inFreshProcess(bareModule, bareClient, [{ ...common, client: 'http' }])).ms),
+        )
         fetched.push(
           perSecond((await inFreshProcess(bareModule, bareClient, [{ ...common, client: 'fetch' }])).ms),
         )
@@ -67,10 +71,21 @@ export const bench: Bench = {
     return {
       measurements: [
         medianOf('rollouts per second over requests per second of undici', '', ratios, { atLeast: 0.5 }),
+        medianOf(
+          'the same over requests per second of node:http',
+          '',
+          ours.map((rate, run) => rate / http[run]!),
+        ),
+        medianOf(
+          'the same over requests per second of the global fetch()',
+          '',
+          ours.map((rate, run) => rate / fetched[run]!),
+        ),
         medianOf('the same, with start-up, planning and report counted', '', wholeRatios),
         medianOf('rollouts', '/s', ours),
         medianOf('rollouts, with start-up, planning and report counted', '/s', whole),
         medianOf('bare undici request()', '/s', bare),
+        medianOf('bare node:http', '/s', http),
         medianOf('bare global fetch()', '/s', fetched),
         medianOf('processor time of a bare request', 'ms', bareCpu),
         medianOf('processor time of a rollout, main process', 'ms', mainCpu),
