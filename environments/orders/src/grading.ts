@@ -18,12 +18,20 @@ export const rules: StateRules = {
   },
 }
 
-/** Addresses in one spelling: what is typed with another comma or capital is the same house. */
-function withPlainAddresses(tables: Tables): Tables {
+/** The tables with the addresses of the others where both spell one house: another comma or capital is none. */
+function withAddressesOf(expected: Tables, tables: Tables): Tables {
   const orders: Tables['orders'] = {}
-  for (const [id, order] of Object.entries(tables.orders))
-    orders[id] = { ...order, address: order.address.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '') }
+  for (const [id, order] of Object.entries(tables.orders)) {
+    const address = expected.orders[id]?.address
+    const respelt =
+      address !== undefined && address !== order.address && plain(address) === plain(order.address)
+    orders[id] = respelt ? { ...order, address } : order
+  }
   return { ...tables, orders }
+}
+
+function plain(address: string): string {
+  return address.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
 /** What was found of an attempt. */
@@ -52,7 +60,7 @@ export function judge(scenario: Scenario, state: DeskState): Judgement {
   const ticket = state.tables.tickets.at(-1)?.number
   const told = caller.asks.map((tell) => wasTold(tell, state.said, ticket))
   const differences = changeLines(
-    stateDiff(withPlainAddresses(scenario.expected), withPlainAddresses(state.tables), rules),
+    stateDiff(scenario.expected, withAddressesOf(scenario.expected, state.tables), rules),
   )
   const against = [
     ...differences,

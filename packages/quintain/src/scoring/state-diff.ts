@@ -42,16 +42,16 @@ function compare(
   rules: ActiveRules,
   changes: StateChange[],
 ): void {
-  if (before === after && rules.length === 0) return
+  if (before === after) return
   const { ignore, unordered, type } = ruleHere(rules)
   if (ignore) return
   if (type === undefined && Array.isArray(before) && Array.isArray(after)) {
     if (unordered) compareBags(before, after, path, rules, changes)
-    else compareFields(fieldsOf(before), fieldsOf(after), path, rules, changes)
+    else compareFields(before, after, path, rules, changes)
     return
   }
   if (type === undefined && isObject(before) && isObject(after)) {
-    compareFields(fieldsOf(before), fieldsOf(after), path, rules, changes)
+    compareFields(before, after, path, rules, changes)
     return
   }
   if (stateText(canonicalState(before, rules)) === stateText(canonicalState(after, rules))) return
@@ -59,25 +59,33 @@ function compare(
 }
 
 function compareFields(
-  before: Map<string, unknown>,
-  after: Map<string, unknown>,
+  before: object,
+  after: object,
   path: readonly string[],
   rules: ActiveRules,
   changes: StateChange[],
 ): void {
-  for (const [name, value] of before) {
+  const [had, has] = [before, after] as [Record<string, unknown>, Record<string, unknown>]
+  for (const name of Object.keys(had)) {
+    const value = had[name]
+    const other = fieldOf(has, name)
+    // Most of two states is the same scalars, and what is one thing is equal under any rule.
+    if (value === undefined || value === other) continue
     const below = rulesBelow(rules, name)
-    if (after.has(name)) {
-      const other = after.get(name)
-      // Most of two states is the same scalars.
-      if (value !== other || below.length > 0) compare(value, other, [...path, name], below, changes)
-    } else if (!ruleHere(below).ignore)
-      changes.push({ path: [...path, name], kind: 'removed', before: value })
+    if (other !== undefined) compare(value, other, [...path, name], below, changes)
+    else if (!ruleHere(below).ignore) changes.push({ path: [...path, name], kind: 'removed', before: value })
   }
-  for (const [name, value] of after) {
-    if (before.has(name) || ruleHere(rulesBelow(rules, name)).ignore) continue
-    changes.push({ path: [...path, name], kind: 'added', after: value })
+  for (const name of Object.keys(has)) {
+    const value = has[name]
+    if (value === undefined || fieldOf(had, name) !== undefined) continue
+    if (!ruleHere(rulesBelow(rules, name)).ignore)
+      changes.push({ path: [...path, name], kind: 'added', after: value })
   }
+}
+
+/** A field of the object itself; absent and undefined are one. */
+function fieldOf(object: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
 /** Elements without order: what one list has more often than the other. */
@@ -109,10 +117,6 @@ function compareBags(
   for (const items of missing.values())
     for (const item of items) changes.push({ path, kind: 'removed', before: item })
   for (const item of added) changes.push({ path, kind: 'added', after: item })
-}
-
-function fieldsOf(value: object): Map<string, unknown> {
-  return new Map(Object.entries(value).filter(([, inner]) => inner !== undefined))
 }
 
 function isObject(value: unknown): value is object {
