@@ -7,6 +7,7 @@ import {
   type Price,
   partitionTokens,
 } from '../../packages/quintain/src/models/index.ts'
+import { matchExact, matchNumber, readNumber } from '../../packages/quintain/src/scoring/index.ts'
 
 type Input = Record<string, unknown>
 type Counts = Record<string, number | undefined>
@@ -54,5 +55,11 @@ export const ops: Record<string, (input: Input) => unknown> = {
   'cost.rollup': ({ agent_usd, judge_usd }) => {
     const [agent, judge] = [agent_usd ?? null, judge_usd ?? null] as (number | null)[]
     return { agent_usd: agent, judge_usd: judge, total_usd: addCost(agent!, judge!) }
+  },
+  /** What an optimiser maximises is what grades: a number as a number, a text as a whole, and never containment. */
+  'optimizer.metric': ({ gold, answer }) => {
+    const question = { target: String(gold), output: String(answer) }
+    const isNumber = readNumber(question.target) !== null
+    return { score: Number((isNumber ? matchNumber(question) : matchExact(question)).correct) }
   },
 }
