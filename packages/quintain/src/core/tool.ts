@@ -9,6 +9,8 @@ export interface ToolContext {
   /** Aborted when the tool's deadline passes or the rollout is cancelled. */
   signal: AbortSignal
   callId: string
+  /** Tells whoever waits that the work goes on: what is done, of how much where that is known. Absent where nobody listens. */
+  progress?(done: number, total?: number, message?: string): void
 }
 
 /** A tool of a world, ready to be offered to a model. Made by `tool()`. */

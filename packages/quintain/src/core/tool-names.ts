@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { QuintainError } from '../core/errors.ts'
+import { QuintainError } from './errors.ts'
 
 /** The longest tool name that every provider takes. */
 export const toolNameLimit = 64
