@@ -15,7 +15,7 @@ export const rooms: Record<string, Room> = {
   models: { rooms: ['core'], packages: ['undici', 'zod'] },
   gateway: { rooms: ['core', 'models'], packages: [] },
   sandbox: { rooms: ['core'], packages: [] },
-  mcp: { rooms: ['core'], packages: [] },
+  mcp: { rooms: ['core'], packages: ['@modelcontextprotocol/client', '@modelcontextprotocol/server', 'zod'] },
   harness: { rooms: ['core', 'models', 'gateway', 'sandbox', 'mcp'], packages: ['zod'] },
   worlds: { rooms: ['core', 'sandbox', 'mcp', 'models'], packages: [] },
   scoring: { rooms: ['core', 'sandbox'], packages: [] },

@@ -1,0 +1,27 @@
+import { FaultError } from '../core/fault-error.ts'
+
+/** Codes of the faults of a world whose tools are an MCP server's. */
+export const mcpFaultCodes = [
+  /** The server could not be started, or spoke no MCP. */
+  'mcp_start_failed',
+  /** The session of a stateful world is gone, and with it the state: the rollout cannot go on. */
+  'env_lost',
+  /** The session of stateless tools was lost, and again after it had been opened anew. */
+  'mcp_session_lost',
+  /** The server answered with a JSON-RPC error that no model could have caused. */
+  'mcp_protocol_error',
+  /** The server answered with something that is no tool result. */
+  'mcp_bad_result',
+  /** The server's tool list cannot be used. */
+  'mcp_bad_tools',
+] as const
+export type McpFaultCode = (typeof mcpFaultCodes)[number]
+
+/** A fault of the world: no score, whatever the agent did. */
+export function mcpFault(
+  code: McpFaultCode,
+  message: string,
+  options: { retryable: boolean; cause?: unknown },
+): FaultError {
+  return new FaultError({ owner: 'world', code, message, retryable: options.retryable }, options.cause)
+}

@@ -1,0 +1,67 @@
+import { QuintainError } from '../core/errors.ts'
+import type { ChannelMaker } from './connection.ts'
+import { GuardedProgramTransport } from './guarded-transport.ts'
+import { StdioTransport } from './stdio-transport.ts'
+
+/** An MCP server that is a program, started for the attempt and ended with it. */
+export interface ProgramServer {
+  /** A path, or a name that is looked up in `env.PATH`. For a server in JavaScript: `process.execPath`. */
+  command: string
+  args?: readonly string[]
+  /** The whole environment of the program; it gets no variable of ours. */
+  env?: Readonly<Record<string, string>>
+  cwd?: string
+  /** How much of the end of its stderr is kept. Default 64 KiB. */
+  stderrBytes?: number
+}
+
+/** Programs that were seen to speak no revision with `server/discover`; those are not asked again. */
+const knownLegacy = new Set<string>()
+
+/** Throws `usage` for a command that is none. */
+export function programChannel(server: ProgramServer, maxMessageBytes: number): ChannelMaker {
+  const { command, args = [], env = {}, cwd, stderrBytes = 64 * 1024 } = server
+  if (typeof command !== 'string' || command === '')
+    throw new QuintainError('usage', 'mcpTools({ command }): command is no text.')
+  const key = JSON.stringify([command, args[0]])
+  let current: StdioTransport | undefined
+  let skipped = 0
+  const stderr = () => current?.stderr ?? ''
+  return {
+    name: `MCP server ${command}`,
+    era: knownLegacy.has(key) ? 'legacy' : undefined,
+    connected(era) {
+      if (era === 'legacy') knownLegacy.add(key)
+    },
+    stderr,
+    skippedLines: () => skipped,
+    pid: () => current?.pid ?? undefined,
+    lastWords: () => lastLine(stderr(), Object.values(env)),
+    async open() {
+      const transport = new StdioTransport({
+        command,
+        args,
+        env,
+        cwd,
+        maxMessageBytes,
+        stderrBytes,
+        onTooLarge: () =>
+          guard.answerFor(undefined, 'result_too_large', `the answer has more than ${maxMessageBytes} bytes`),
+        onSkippedLine: () => {
+          skipped++
+        },
+      })
+      const guard = new GuardedProgramTransport(transport)
+      current = transport
+      return { guard }
+    },
+  }
+}
+
+/** The last line that says something, without the values that the program was given in its environment. */
+function lastLine(text: string, values: readonly string[]): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  let line = lines.findLast((entry) => entry !== '') ?? ''
+  for (const value of values) if (value.length >= 6) line = line.replaceAll(value, '[withheld]')
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line
+}
