@@ -1,4 +1,4 @@
-import { createRng, type ErasedDefinition, type Message, textOf, virtualClock } from 'quintain'
+import { createRng, type ErasedDefinition, type Message, noSandbox, textOf, virtualClock } from 'quintain'
 import { describe, expect, test } from 'vitest'
 import wordle, { type GameState, profiles } from './index.ts'
 import { marksIn } from './policies.ts'
@@ -26,7 +26,13 @@ async function play(policy: string, task: TaskOf, given: Record<string, unknown>
   const definition: ErasedDefinition = wordle.definition
   const options = await optionsOf(given)
   const rng = createRng(task.id)
-  const context = { options, rng, clock: virtualClock(), signal: new AbortController().signal }
+  const context = {
+    options,
+    rng,
+    clock: virtualClock(),
+    sandbox: noSandbox,
+    signal: new AbortController().signal,
+  }
   const world = await definition.world!({ ...task, data: undefined }, context)
   const messages: Message[] = []
   const observe = (content: string) => {
@@ -109,7 +115,13 @@ describe('tasks', () => {
       const options = await optionsOf({ wordLength })
       let inOrder = 0
       for (const [i, { secret, ...seen }] of tasks.entries()) {
-        const context = { options, rng: createRng('x'), clock: virtualClock(), signal: AbortSignal.any([]) }
+        const context = {
+          options,
+          rng: createRng('x'),
+          clock: virtualClock(),
+          sandbox: noSandbox,
+          signal: AbortSignal.any([]),
+        }
         const world = await definition.world!({ ...seen, secret, data: undefined }, context)
         const said = [...Object.values(seen), textOf(await world.open!('agent')), systems].join(' ')
         expect(said.toLowerCase().match(/[a-z]+/g)).not.toContain(secret.word)

@@ -2,9 +2,11 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Clock } from './clock.ts'
 import type { Duration } from './duration.ts'
 import { QuintainError } from './errors.ts'
+import { FaultError } from './fault-error.ts'
 import type { Content, Message, ToolMessage } from './message.ts'
 import type { Outcome } from './records.ts'
 import type { Rng } from './rng.ts'
+import type { Box, BoxLimits, BoxOptions } from './sandbox.ts'
 import { refuseUnknown } from './suggest.ts'
 import type { Tool } from './tool.ts'
 
@@ -101,8 +103,54 @@ export interface World<State> {
   close?(): void | Promise<void>
 }
 
+/** What a box of an environment starts with; image and further limits stand in its definition (`sandbox`). */
+export interface EnvironmentBoxOptions
+  extends Pick<BoxOptions, 'workdir' | 'files' | 'readOnlyFiles' | 'env' | 'limits'> {
+  /** No network, or these ports of the host's loopback interface, which the environment must be permitted (`permissions.network`). */
+  network?: 'none' | { sockets: readonly { box: { port: number }; host: { port: number } }[] }
+}
+
+/** Boxes for a world: where an agent's commands run, and services that the world plays. */
+export interface Sandbox {
+  /**
+   * A fresh box. It is stopped when the attempt ends, whoever forgot to, and at the latest before grading begins. Waits
+   * while the run has as many boxes open as it may; no deadline and no agent's clock runs meanwhile.
+   *
+   * Throws a fault of owner `sandbox` when no box came up, and `too_many_boxes` of owner `world` above
+   * `sandbox.boxes`.
+   */
+  start(options?: EnvironmentBoxOptions): Promise<Box>
+}
+
+/** What was collected of the world's first box when the world had finished. */
+export interface Artefacts {
+  /** SHA-256 over paths, modes and contents. */
+  readonly digest: string
+  readonly entries: readonly { path: string; kind: 'file' | 'folder' | 'link'; size: number }[]
+  /** What was declared and is not there, with why: the agent's doing, and for graders to judge. */
+  readonly skipped: readonly { path: string; reason: string }[]
+}
+
+export interface GradingBoxOptions extends Omit<EnvironmentBoxOptions, 'network'> {
+  /**
+   * How the artefacts of the agent's box are put into this one, at their paths: as files that nothing in it can change
+   * (the default), as files that it may change, or not at all. Links are kept only where they lead to an artefact.
+   */
+  artefacts?: 'read-only' | 'writable' | 'none'
+}
+
+/** Boxes for graders. The agent's own boxes are gone by then, with every process in them. */
+export interface GradingSandbox {
+  /** Null where nothing was declared (`sandbox.artefacts`), or the world started no box. */
+  readonly artefacts: Artefacts | null
+  /** A fresh box with the artefacts and what is given here; see `runChecks` of `quintain/scoring`. Stopped when the grading ends. */
+  start(options?: GradingBoxOptions): Promise<Box>
+}
+
 export interface WorldContext<Options> {
   options: Options
+  /** Boxes, for an environment that declares `sandbox`. */
+  sandbox: Sandbox
   /** Seeded by the task: every attempt of a task gets the same sequence. */
   rng: Rng
   clock: Clock
@@ -176,6 +224,8 @@ export interface RewardContext<Options, Data, Secret, State> {
   transcript: Transcript
   /** What `finish()` returned. */
   state: State
+  /** Fresh boxes with the artefacts of the agent's, for an environment that declares `sandbox`. */
+  sandbox: GradingSandbox
   options: Options
   /** Aborted at the end of the grading budget. */
   signal: AbortSignal
@@ -268,6 +318,23 @@ export interface Permissions {
   addons?: boolean
 }
 
+/** What an environment asks of the boxes that it runs in. With it the environment needs a sandbox. */
+export interface SandboxDefinition {
+  /** Names of the drivers that can run it, such as `['bwrap', 'docker']`; any when absent. */
+  drivers?: readonly string[]
+  /** The system in its boxes: an image reference for containers, a folder with a root file system for `bwrap`. */
+  image?: string
+  /** Of every box, unless it is started with limits of its own. */
+  limits?: Partial<BoxLimits>
+  /**
+   * Absolute paths in the world's first box: when the world has finished they are collected, and restored read-only in
+   * the boxes of graders. What is not declared, graders do not see.
+   */
+  artefacts?: readonly string[]
+  /** Boxes that an attempt has open at once; 1 when absent. An attempt waits for all of its boxes together, so that none waits for another for ever. */
+  boxes?: number
+}
+
 /** What an environment asks of a harness or a door. */
 export type Need = 'turns' | 'tools' | 'seats' | 'images' | 'groupRewards' | 'sandbox'
 
@@ -295,6 +362,10 @@ export interface Definition<
   permissions?:
     | Permissions
     | ((context: { options: StandardSchemaV1.InferOutput<OptionsSchema> }) => Permissions)
+  /** It runs in boxes: of what kind, and what is kept of them for graders. */
+  sandbox?:
+    | SandboxDefinition
+    | ((context: { options: StandardSchemaV1.InferOutput<OptionsSchema> }) => SandboxDefinition)
   /** Seats beside `agent`. */
   seats?: Record<Seat, SeatDefinition<StandardSchemaV1.InferOutput<OptionsSchema>, Data, Secret>>
   /** The seat that moves first; `agent` when absent. */
@@ -357,6 +428,7 @@ const definitionKeys = [
   'limits',
   'needs',
   'permissions',
+  'sandbox',
   'seats',
   'first',
   'world',
@@ -501,6 +573,8 @@ function checkRest(definition: ErasedDefinition, rewards: readonly [string, unkn
   }
   if (typeof permissions === 'object' && permissions !== null)
     known(permissions, permissionKeys, '"permissions"')
+  const { sandbox } = definition as { sandbox?: unknown }
+  if (sandbox !== undefined && typeof sandbox !== 'function') checkSandbox(sandbox)
   const { floor = [] } = definition as { floor?: unknown }
   if (!Array.isArray(floor)) complain('"floor" is no list of policies.')
   const playable = ['noop', 'random', ...namedIn(definition, 'policies').map(([name]) => name)]
@@ -513,6 +587,40 @@ function checkRest(definition: ErasedDefinition, rewards: readonly [string, unkn
   )
 }
 
+const sandboxKeys = [
+  'drivers',
+  'image',
+  'limits',
+  'artefacts',
+  'boxes',
+] as const satisfies readonly (keyof SandboxDefinition)[]
+const boxLimitKeys = ['wallMs', 'cpuMs', 'memoryMb', 'pids', 'diskMb', 'outputBytes'] as const
+
+/** What an environment says of its boxes, checked. Throws `definition_invalid`. */
+export function checkSandbox(given: unknown): SandboxDefinition {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) complain('"sandbox" is no object.')
+  known(given as object, sandboxKeys, '"sandbox"')
+  const { drivers, image, limits, artefacts, boxes } = given as Record<string, unknown>
+  const texts = (value: unknown): value is string[] =>
+    Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== '')
+  if (drivers !== undefined && !(texts(drivers) && drivers.length > 0))
+    complain('"sandbox.drivers" is no list of names of drivers.')
+  if (image !== undefined && (typeof image !== 'string' || image === ''))
+    complain('"sandbox.image" is no text.')
+  if (artefacts !== undefined && !(texts(artefacts) && artefacts.every((path) => path.startsWith('/'))))
+    complain('"sandbox.artefacts" is no list of absolute paths, such as ["/work/report.txt"].')
+  if (boxes !== undefined && !(Number.isInteger(boxes) && (boxes as number) >= 1))
+    complain('"sandbox.boxes" is no whole number from 1.')
+  if (limits !== undefined) {
+    if (typeof limits !== 'object' || limits === null) complain('"sandbox.limits" is no object.')
+    known(limits as object, boxLimitKeys, '"sandbox.limits"')
+    for (const [name, value] of Object.entries(limits as object))
+      if (value !== undefined && !(Number.isFinite(value) && (value as number) > 0))
+        complain(`"sandbox.limits.${name}" is no number above zero.`)
+  }
+  return given as SandboxDefinition
+}
+
 /** True for the result of `environment()` of any copy of this package. */
 export function isEnvironment(value: unknown): value is Environment {
   return typeof value === 'object' && value !== null && environmentMarker in value
@@ -522,3 +630,21 @@ export function isEnvironment(value: unknown): value is Environment {
 export function contractOf(env: Environment): number {
   return env[environmentMarker]
 }
+
+function withoutSandbox(): Promise<never> {
+  return Promise.reject(
+    new FaultError({
+      owner: 'world',
+      code: 'sandbox_undeclared',
+      message:
+        'the environment asks for a box and does not declare that it needs one; add `sandbox: {}` to it',
+      retryable: false,
+    }),
+  )
+}
+
+/** The boxes of an environment that declares none: starting one is a fault of the world that asks. */
+export const noSandbox: Sandbox & GradingSandbox = Object.freeze({
+  artefacts: null,
+  start: withoutSandbox,
+})

@@ -411,6 +411,10 @@ export const manifestRecord = z.object({
   limitsGiven: z.record(z.string(), z.unknown()).optional(),
   escalate: z.boolean().optional(),
   isolation: z.enum(['worker', 'inline']),
+  /** What the boxes of an environment that has some run in. */
+  sandbox: z
+    .object({ driver: z.string(), isolation: z.enum(['none', 'memory', 'namespaces', 'container']) })
+    .optional(),
   maxTries: z.number(),
   /** US dollars at which the run starts nothing more, over all its sittings. */
   maxCostUsd: z.number().optional(),

@@ -8,7 +8,10 @@ import { longTimer } from './long-timer.ts'
 export class AgentClock {
   private used = 0
   private since = 0
+  /** It runs, unless it is held. */
+  private wanted = false
   private running = false
+  private holds = 0
   private over = false
   private stopTimer: (() => void) | undefined
   private readonly budgetMs: number | undefined
@@ -21,6 +24,11 @@ export class AgentClock {
   }
 
   resume(): void {
+    this.wanted = true
+    if (this.holds === 0) this.run()
+  }
+
+  private run(): void {
     if (this.running || this.over) return
     this.running = true
     this.since = now()
@@ -30,6 +38,21 @@ export class AgentClock {
   }
 
   pause(): void {
+    this.wanted = false
+    this.halt()
+  }
+
+  /** Stands still, whoever has the turn, until it was let go as often as it was held. */
+  hold(): void {
+    this.holds++
+    this.halt()
+  }
+
+  letGo(): void {
+    if (--this.holds === 0 && this.wanted) this.run()
+  }
+
+  private halt(): void {
     if (!this.running) return
     this.running = false
     this.used += now() - this.since
@@ -46,9 +69,9 @@ export class AgentClock {
   credit(ms: number): void {
     if (!(ms > 0)) return
     const wasRunning = this.running
-    this.pause()
+    this.halt()
     this.used = Math.max(0, this.used - ms)
-    if (wasRunning) this.resume()
+    if (wasRunning) this.run()
   }
 
   usedMs(): number {

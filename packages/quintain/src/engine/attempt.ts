@@ -13,6 +13,7 @@ import {
   linePart,
   type Model,
   messageOf,
+  noSandbox,
   noUsage,
   type OrderRecord,
   type Outcome,
@@ -30,6 +31,8 @@ import {
 } from '../core/index.ts'
 import { now } from '../core/own-time.ts'
 import { AgentClock } from './agent-clock.ts'
+import { AttemptBoxes } from './attempt-boxes.ts'
+import type { BoxDoor } from './box-protocol.ts'
 import { AgentFailure, Episode, type EpisodeEnd, type SeatPlayer } from './episode.ts'
 import { type Grading, grade } from './grade.ts'
 import { LateSignal } from './late-signal.ts'
@@ -75,6 +78,8 @@ export interface AttemptInput {
   /** Cancels the attempt. */
   cancellation: Cancellation
   activity: Activity
+  /** The way to its boxes, for an environment that declares some. */
+  boxes?: BoxDoor | undefined
 }
 
 /** An attempt as its parts, ready for the journal; whether it is final is for the scheduler to say. */
@@ -123,6 +128,7 @@ class Attempt {
   private readonly errors: { stage: string; text: string }[] = []
   private readonly flags: Record<string, number> = Object.create(null)
   private readonly clock: AgentClock
+  private readonly boxes: AttemptBoxes | undefined
   /** Aborted by the fence and by a cancellation: the agent's part is over, however it came to that. */
   private readonly over = new AbortController()
   /** Resolves when the attempt is cancelled or the agent's time is up, whatever the episode does. */
@@ -130,6 +136,8 @@ class Attempt {
   private episode: Episode | undefined
   private state: string | undefined
   private snapshot: unknown
+  /** What the engine itself knows for the private records. */
+  private readonly evidence: Record<string, unknown> = Object.create(null)
   private trajectory: Part | undefined
   private gradeMs = 0
 
@@ -140,6 +148,9 @@ class Attempt {
     const { promise, resolve } = Promise.withResolvers<Awaited<Attempt['broken']>>()
     this.broken = promise
     this.clock = new AgentClock(input.limits.wallMs, () => resolve({ outcome: 'wall_limit', seat: 'agent' }))
+    this.boxes =
+      input.boxes &&
+      new AttemptBoxes(input.boxes, (waiting) => (waiting ? this.clock.hold() : this.clock.letGo()))
     input.cancellation.onCancel(() => {
       // In this order: what the abort makes fail comes after the reason for it.
       resolve({ outcome: 'cancelled' })
@@ -216,6 +227,7 @@ class Attempt {
             options: options as never,
             rng,
             clock: virtualClock(),
+            sandbox: this.boxes?.forWorld() ?? noSandbox,
             get signal() {
               return over.signal
             },
@@ -321,6 +333,13 @@ class Attempt {
     }
     const odd = notPlainIn(state, 'state')
     if (odd !== undefined) throw refuse(odd)
+    if (this.boxes !== undefined) await this.settleBoxes(this.boxes)
+  }
+
+  /** Takes the artefacts and ends the boxes of the world, so that nothing that the agent started is left while it is graded. */
+  private async settleBoxes(boxes: AttemptBoxes): Promise<void> {
+    const artefacts = await this.step('finish', 'the end of its boxes', () => boxes.settle())
+    if (artefacts !== null) this.evidence['artefacts'] = artefacts
   }
 
   private async close(world: World<unknown>): Promise<void> {
@@ -345,13 +364,16 @@ class Attempt {
             transcript: this.transcript(outcome, stop),
             state: state as never,
             options: options as never,
+            sandbox: this.boxes?.forGraders() ?? noSandbox,
           },
           limits,
+          hold: this.boxes,
           seq: order.seq,
           activity,
           redact: this.redact,
         })
       } catch (thrown) {
+        await this.boxes?.endGrading()
         const again = thrown instanceof StepFailure && thrown.fault.retryable && tries < gradingTries
         if (!again) throw thrown
         this.flags['grading_retried'] = (this.flags['grading_retried'] ?? 0) + 1
@@ -379,6 +401,7 @@ class Attempt {
       ms: limits.toolMs!,
       seq: order.seq,
       activity,
+      hold: this.boxes,
       redact: this.redact,
     }
   }
@@ -513,7 +536,7 @@ class Attempt {
     task: Task,
     grading: Grading | undefined,
   ): Part {
-    const evidence: Record<string, unknown> = { ...grading?.evidence }
+    const evidence: Record<string, unknown> = { ...grading?.evidence, ...this.evidence }
     if (this.snapshot !== undefined) evidence['snapshot'] = this.snapshot
     const record: PrivateRecord = {
       schema: 'quintain.private',

@@ -56,6 +56,7 @@ export function checkControl(options: RunControl): void {
   expect('workers', options.workers, fewEnough, `a whole number from 1 to ${most}`)
   const isWait = (value: unknown) =>
     Number.isFinite(value) && (value as number) >= 0 && (value as number) <= longestMs
+  expect('boxes', options.boxes, isCount, count)
   expect('graceMs', options.graceMs, isWait, `milliseconds from 0 to ${longestMs}`)
   const isCap = (value: unknown) => Number.isFinite(value) && (value as number) >= 0
   expect('maxCostUsd', options.maxCostUsd, isCap, 'US dollars')
@@ -82,6 +83,10 @@ export function checkRunOptions(options: RunOptions): void {
   expect('escalate', options.escalate, (value) => typeof value === 'boolean', 'true or false')
   const isPlace = (value: unknown) => value === 'worker' || value === 'inline'
   expect('isolation', options.isolation, isPlace, '"worker" or "inline"')
+  const { sandbox } = options
+  const isDriver = (value: unknown) =>
+    isText(value) || (isObject(value) && isFunction((value as { start?: unknown }).start))
+  expect('sandbox', sandbox, isDriver, 'the name of a driver, such as "bwrap", or a driver')
   expect('dir', options.dir, isText, 'the path of a folder')
   expect('cwd', options.cwd, isText, 'the path of a folder')
   if (harness !== undefined) {

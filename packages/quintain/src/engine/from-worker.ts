@@ -33,6 +33,13 @@ const permissions = z.looseObject({
   subprocess: z.boolean().optional(),
   addons: z.boolean().optional(),
 })
+const sandbox = z.looseObject({
+  drivers: texts.optional(),
+  image: z.string().optional(),
+  limits: z.record(z.string(), z.number().optional()).optional(),
+  artefacts: texts.optional(),
+  boxes: z.number().optional(),
+})
 const description = z.looseObject({
   options: anyRecord,
   rewards: z.record(z.string(), z.object({ kind: z.enum(['reward', 'group']), weight: z.number() })),
@@ -47,6 +54,7 @@ const description = z.looseObject({
   needs: texts,
   limits: anyRecord,
   permissions,
+  sandbox: sandbox.optional(),
 })
 const summary = z.object({
   id: z.string(),
@@ -74,6 +82,9 @@ const shapes: Record<FromWorker['t'], z.ZodType> = {
     repeat: z.number(),
   }),
   abort: z.looseObject({ call: id }),
+  // What is asked is looked at where the boxes are.
+  box: z.looseObject({ call: id, owner: z.string() }),
+  'box-abort': z.looseObject({ call: id }),
   pong: z.looseObject({ n: z.number() }),
 }
 

@@ -9,6 +9,7 @@ import {
   type VerdictSummary,
 } from '../core/index.ts'
 import { now } from '../core/own-time.ts'
+import type { Hold } from './attempt-boxes.ts'
 import { kindOf } from './given.ts'
 import { LateSignal } from './late-signal.ts'
 import { redactedMessage } from './redact.ts'
@@ -27,6 +28,8 @@ export interface GradeOptions {
   limits: ResolvedLimits
   seq: number
   activity: Activity
+  /** Time in which the grading waits for room, which is not its own. */
+  hold?: Hold | undefined
   redact(text: string): string
 }
 
@@ -36,7 +39,8 @@ export interface GradeOptions {
  */
 export async function grade(options: GradeOptions): Promise<Grading> {
   const { definition, limits } = options
-  const end = now() + limits.gradeMs!
+  const { hold } = options
+  const end = now() + limits.gradeMs! - (hold?.waitedMs() ?? 0)
   const over = new LateSignal()
   const context = {
     ...options.context,
@@ -56,7 +60,8 @@ export async function grade(options: GradeOptions): Promise<Grading> {
         owner: 'grader',
         stage: 'grade',
         what,
-        ms: Math.max(1, end - now()),
+        ms: Math.max(1, end + (hold?.waitedMs() ?? 0) - now()),
+        hold,
         seq: options.seq,
         activity: options.activity,
         redact: options.redact,

@@ -1,4 +1,5 @@
 import {
+  checkSandbox,
   createRng,
   type Environment,
   type ErasedDefinition,
@@ -10,11 +11,13 @@ import {
   type Model,
   messageOf,
   type Need,
+  noSandbox,
   type Observation,
   type OrderRecord,
   type PublicTask,
   QuintainError,
   resolveLimits,
+  type SandboxDefinition,
   type Script,
   type Seat,
   stackOf,
@@ -30,6 +33,8 @@ import {
   runAttempt,
   type SeatAssignment,
 } from './attempt.ts'
+import { AttemptBoxes } from './attempt-boxes.ts'
+import type { BoxDoor } from './box-protocol.ts'
 import { kindOf } from './given.ts'
 import { totalReward } from './grade.ts'
 import { openOptions } from './open-options.ts'
@@ -54,6 +59,8 @@ export interface HostOptions {
   activity: Activity
   /** The model behind a `model` policy: a client here, or the main process's over the wire. */
   modelOf(id: string, seat: Seat): Model
+  /** The boxes of an attempt, by the id of its order, or of the probe. */
+  boxesOf(owner: string): BoxDoor
   /** The agent behind an `agent` policy. */
   agent?: AgentFunction
   /** The harness of the agent's seat, instead of the one that fits the environment's needs. */
@@ -98,6 +105,7 @@ export class EnvironmentHost {
       typeof definition.permissions === 'function'
         ? definition.permissions({ options: opened as never })
         : (definition.permissions ?? {})
+    const sandbox = sandboxOf(definition, opened)
     const rewards: HostDescription['rewards'] = {}
     for (const [name, reward] of Object.entries(definition.rewards)) {
       rewards[name] = { kind: 'reward', weight: typeof reward === 'function' ? 1 : reward.weight }
@@ -116,9 +124,10 @@ export class EnvironmentHost {
       policies: Object.keys(definition.policies ?? {}),
       floor: [...(definition.floor ?? [])],
       notes: notesOf(definition, opened),
-      needs: [...(definition.needs ?? [])],
+      needs: [...new Set<Need>([...(definition.needs ?? []), ...(sandbox ? ['sandbox' as const] : [])])],
       limits: Object.freeze(resolveLimits(envLimits, options.spec.limits)),
       permissions,
+      ...(sandbox === undefined ? {} : { sandbox }),
     }
     const seats = withScriptedSeats(options.spec.seats, description.scripted)
     const runOptions = { ...options, spec: { ...options.spec, options: opened, seats } }
@@ -150,12 +159,13 @@ export class EnvironmentHost {
   /** What an environment that does not declare its needs asks for, seen by opening the world of a task. Rejects when that world does not open. */
   async probe(index: number): Promise<Need[]> {
     const { definition } = this
-    const needs = new Set<Need>(definition.needs ?? [])
+    const needs = new Set<Need>(this.description.needs)
     if (Object.keys(definition.groupRewards ?? {}).length > 0) needs.add('groupRewards')
     if (this.description.seats.length > 1) needs.add('seats')
     if (definition.needs === undefined && definition.world !== undefined) {
       const task = await this.taskset.at(index)
       const over = new AbortController()
+      const boxes = this.boxesOf(probeOwner)
       const run = <T>(stage: string, what: string, code: () => T | Promise<T>) =>
         step(
           {
@@ -165,6 +175,7 @@ export class EnvironmentHost {
             ms: this.description.limits.toolMs!,
             seq: noOrder,
             activity: this.options.activity,
+            hold: boxes,
             redact: () => 'its text is left out here, since it may quote the secret; run one task to see it',
           },
           code,
@@ -174,6 +185,7 @@ export class EnvironmentHost {
           options: this.options.spec.options as never,
           rng: createRng('probe'),
           clock: virtualClock(),
+          sandbox: boxes?.forWorld() ?? noSandbox,
           signal: over.signal,
         }),
       )
@@ -222,6 +234,7 @@ export class EnvironmentHost {
         rubric: this.rubric,
         cancellation,
         activity: this.options.activity,
+        boxes: this.description.sandbox && this.options.boxesOf(job.order.id),
       })
     } catch (thrown) {
       return lostAttempt(job, thrown)
@@ -334,6 +347,10 @@ export class EnvironmentHost {
         summary: { ...summary, reward, rewards, ...(unscored === undefined ? {} : { unscored }) },
       }
     })
+  }
+
+  private boxesOf(owner: string): AttemptBoxes | undefined {
+    return this.description.sandbox && new AttemptBoxes(this.options.boxesOf(owner))
   }
 
   private assignments(job: Job): Record<Seat, SeatAssignment> {
@@ -461,6 +478,16 @@ function absentModel(id: string): Model {
       return Promise.reject(new Error('an agent passed as a function brings its own model'))
     },
   }
+}
+
+/** Who owns the boxes of a world that is only looked at; no order is called so, since theirs end in `#0`. */
+export const probeOwner = 'probe'
+
+function sandboxOf(definition: ErasedDefinition, options: unknown): SandboxDefinition | undefined {
+  const { sandbox, needs = [] } = definition
+  const given = typeof sandbox === 'function' ? sandbox({ options: options as never }) : sandbox
+  if (given !== undefined) return checkSandbox(given)
+  return needs.includes('sandbox') ? {} : undefined
 }
 
 function notesOf(definition: ErasedDefinition, options: unknown): string[] {

@@ -1,8 +1,9 @@
 import { type Environment, type Harness, type Model, QuintainError, type Seat } from '../core/index.ts'
 import type { AgentFunction } from '../harness/index.ts'
 import { type AttemptOutput, cancelledAttempt } from './attempt.ts'
+import type { BoxDesk } from './box-desk.ts'
 import type { Executor } from './executor.ts'
-import { EnvironmentHost } from './host.ts'
+import { EnvironmentHost, probeOwner } from './host.ts'
 import { spentUnseen } from './policy.ts'
 import type { HostSpec, Job } from './protocol.ts'
 import { noActivity } from './step.ts'
@@ -17,10 +18,13 @@ export async function openInline(options: {
   spec: HostSpec
   /** The models behind seats that have one: two seats may have different models of one name. */
   models: ReadonlyMap<Seat, Model>
+  /** Holds the boxes of its attempts. */
+  boxes: BoxDesk
   agent?: AgentFunction
   harness?: Harness
 }): Promise<Executor> {
   const { env, spec, models, agent, harness } = options
+  const boxes = options.boxes.window()
   const host = await EnvironmentHost.open({
     env,
     spec,
@@ -30,6 +34,7 @@ export async function openInline(options: {
       if (model === undefined) throw new QuintainError('internal', `no model "${id}" in this run`)
       return model
     },
+    boxesOf: (owner) => ({ ask: (request, asked) => boxes.ask(owner, request, asked) }),
     ...(agent === undefined ? {} : { agent }),
     ...(harness === undefined ? {} : { harness }),
   })
@@ -47,14 +52,17 @@ export async function openInline(options: {
       }
       if (page.length > 0) yield page
     },
-    probe: (index) => host.probe(index),
+    probe: (index) => host.probe(index).finally(() => boxes.end(probeOwner)),
     run: (job) =>
       new Promise((resolve, reject) => {
         running.set(job, resolve)
         host
           .run(job)
           .then(resolve, reject)
-          .finally(() => running.delete(job))
+          .finally(() => {
+            running.delete(job)
+            void boxes.end(job.order.id)
+          })
       }),
     gradeGroup: (members) => host.gradeGroup(members),
     cancel: () => host.cancel(),
@@ -63,6 +71,8 @@ export async function openInline(options: {
       // Code of this process cannot be ended; nobody waits for it any longer.
       for (const [job, resolve] of running)
         resolve(cancelledAttempt(job.order, job.try, { costUsd: spentUnseen(spec.seats) }))
+      await boxes.endAll()
+      await options.boxes.close()
     },
   }
 }

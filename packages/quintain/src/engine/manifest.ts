@@ -43,6 +43,7 @@ export function manifestOf(
     ...(options.limits === undefined ? {} : { limitsGiven: options.limits as Record<string, unknown> }),
     ...(options.escalate === true ? { escalate: true } : {}),
     isolation: opened.isolation,
+    ...(opened.sandbox === undefined ? {} : { sandbox: opened.sandbox }),
     maxTries: options.maxTries ?? 3,
     ...(options.maxCostUsd === undefined ? {} : { maxCostUsd: options.maxCostUsd }),
     request,
@@ -120,8 +121,29 @@ export function runOptionsOf(manifest: ManifestRecord, options: ResumeOptions, d
     ...(environment.reference === 'inline' || manifest.isolation === 'worker'
       ? {}
       : { isolation: 'inline' as const }),
+    ...sandboxFor(manifest, options),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.openRecordings === undefined ? {} : { openRecordings: options.openRecordings }),
+  }
+}
+
+/** The driver that a run began with, unless another is named: what is graded elsewhere may be another measurement. */
+function sandboxFor(
+  { sandbox: before }: ManifestRecord,
+  { sandbox: given, force, openSandbox }: ResumeOptions,
+): Pick<RunOptions, 'sandbox' | 'openSandbox'> {
+  const name = typeof given === 'object' ? given.name : given
+  if (name !== undefined && before !== undefined && name !== before.driver && force !== true) {
+    throw new QuintainError(
+      'run_mismatch',
+      `This run began with boxes of ${before.driver}, and ${name} was named. Leave it out, or mix the two with --force.`,
+      { facts: { before: before.driver, now: name } },
+    )
+  }
+  const sandbox = given ?? before?.driver
+  return {
+    ...(sandbox === undefined ? {} : { sandbox }),
+    ...(openSandbox === undefined ? {} : { openSandbox }),
   }
 }
 

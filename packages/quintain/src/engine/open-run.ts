@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import {
+  checkSandbox,
   contractOf,
   didYouMean,
   type Environment,
@@ -14,13 +15,15 @@ import {
   resolveLimits,
   type Seat,
 } from '../core/index.ts'
+import { BoxDesk } from './box-desk.ts'
 import type { Executor } from './executor.ts'
 import { openInline } from './inline-executor.ts'
 import { type EnvironmentLocation, environmentDigest, locateEnvironment } from './locate.ts'
+import { openSandbox } from './open-sandbox.ts'
 import { limitOfPlan } from './plan-orders.ts'
 import { checkPolicies, policySpec, type Recordings, withScriptedSeats } from './policy.ts'
 import { openPool } from './pool-executor.ts'
-import type { HostSpec, PolicySpec, TaskQuery } from './protocol.ts'
+import type { HostDescription, HostSpec, PolicySpec, TaskQuery } from './protocol.ts'
 import type { RunOptions } from './run-options.ts'
 import type { TaskSummary } from './taskset.ts'
 import { WorkerLog } from './worker-log.ts'
@@ -36,6 +39,8 @@ export interface OpenedRun {
   seats: Record<Seat, PolicySpec>
   isolation: 'worker' | 'inline'
   needs: Need[]
+  /** What its boxes run in; undefined for an environment that has none. */
+  sandbox: ManifestRecord['sandbox']
   tasks: TaskSummary[]
   recordings: ReadonlyMap<Seat, Recordings>
   log: WorkerLog
@@ -65,6 +70,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
   }
   const env =
     isolation === 'worker' ? undefined : location === undefined ? options.env : await loadHere(location)
+  const boxes = new BoxDesk()
   const agent = Object.values(options.seats).find((player) => 'agent' in player)?.agent
   const executor =
     env === undefined
@@ -74,18 +80,21 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
           models,
           workers: options.workers ?? availableParallelism(),
           concurrency: options.concurrency ?? 0,
+          boxes,
           log: (text) => log.write(text),
         })
       : await openInline({
           env: env as Environment,
           spec,
           models,
+          boxes,
           ...(agent === undefined ? {} : { agent }),
           ...(options.harness === undefined ? {} : { harness: options.harness }),
         })
   try {
     const { description } = executor
     const query = options.replan === undefined ? queryOf(options) : limitOfPlan(options.replan)
+    const sandbox = await openBoxes(boxes, options, description, (text) => log.write(text))
     const tasks = await listTasks(executor, query)
     if (tasks.length === 0 && query.limit !== 0) throw noTasks(options)
     const seen = tasks.length === 0 ? undefined : await lookAt(executor, tasks[0]!.index)
@@ -93,13 +102,6 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
     const players = withScriptedSeats(seats, description.scripted)
     checkHarness(options.harness, needs)
     checkPolicies(players, description, seen === undefined || needs.includes('tools'))
-    if (needs.includes('sandbox')) {
-      throw new QuintainError(
-        'needs_unmet',
-        'This environment needs a sandbox, and this Quintain has none yet. Nothing was started.',
-        { facts: { need: 'sandbox' } },
-      )
-    }
     const identity =
       location === undefined
         ? { digest: 'inline', files: {} }
@@ -123,6 +125,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
       seats: players,
       isolation,
       needs,
+      sandbox,
       tasks,
       recordings,
       log,
@@ -131,6 +134,22 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
     await executor.close()
     throw error
   }
+}
+
+/** Opens the driver for an environment that runs in boxes, and clears away what runs that were killed have left. */
+async function openBoxes(
+  boxes: BoxDesk,
+  options: OpenOptions,
+  { sandbox, permissions }: HostDescription,
+  log: (text: string) => void,
+): Promise<OpenedRun['sandbox']> {
+  if (sandbox === undefined) return undefined
+  const { driver, own } = await openSandbox(options, checkSandbox(sandbox))
+  const network = permissions.network === true
+  boxes.open({ driver, own, definition: sandbox, most: options.boxes, network, log })
+  const swept = await driver.sweep?.()
+  if (swept !== undefined && swept > 0) log(`${swept} boxes of processes that are gone were removed\n`)
+  return { driver: driver.name, isolation: driver.isolation }
 }
 
 /** Where the environment's code runs. What is passed from code can only run here. Throws `usage` for a wish that cannot be met. */

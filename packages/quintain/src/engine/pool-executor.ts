@@ -1,5 +1,6 @@
 import {
   type Fault,
+  FaultError,
   type Model,
   type ModelContext,
   ModelFault,
@@ -17,11 +18,14 @@ import {
   faultedAttempt,
   startNow,
 } from './attempt.ts'
+import type { BoxDesk, BoxWindow } from './box-desk.ts'
 import type { Executor } from './executor.ts'
 import { needsIn, outputProblem, verdictsIn } from './from-worker.ts'
+import { probeOwner } from './host.ts'
 import type { EnvironmentLocation } from './locate.ts'
 import { spentUnseen } from './policy.ts'
 import type {
+  BoxMessage,
   CallMessage,
   FromWorker,
   GroupMemberData,
@@ -56,6 +60,8 @@ export interface PoolOptions {
   workers: number
   /** Rollouts in flight over all workers. */
   concurrency: number
+  /** Holds the boxes of its attempts. */
+  boxes: BoxDesk
   log(text: string): void
   /** Told when a worker was lost and replaced. */
   onLost?(end: WorkerEnd): void
@@ -127,7 +133,7 @@ class Pool implements Executor {
   }
 
   async probe(index: number): Promise<Need[]> {
-    const given = await (await this.anyWorker()).ask((id) => ({ t: 'probe', id, index }))
+    const given = await (await this.anyWorker()).probe(index)
     return needsIn(given) ?? notAnAnswer('what an environment needs')
   }
 
@@ -166,6 +172,7 @@ class Pool implements Executor {
     for (const wake of this.cellWaiters.splice(0)) wake()
     await Promise.allSettled([...this.starting])
     await Promise.all(this.all().map((worker) => worker.kill()))
+    await this.options.boxes.close()
   }
 
   private all(): PoolWorker[] {
@@ -340,6 +347,10 @@ class PoolWorker {
   private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   private readonly pages = new Map<number, (message: Extract<FromWorker, { t: 'tasks' }>) => void>()
   private readonly calls = new Map<number, AbortController>()
+  private readonly boxes: BoxWindow
+  private readonly boxCalls = new Map<number, AbortController>()
+  /** Worlds that are only looked at. */
+  private probes = 0
   private nextId = 1
   /** How the process ended; nothing is sent to it then. */
   private gone: WorkerEnd | undefined
@@ -347,6 +358,7 @@ class PoolWorker {
 
   private constructor(options: PoolOptions, permissions: Permissions, onLost: OnLost) {
     this.models = options.models
+    this.boxes = options.boxes.window()
     this.spent = spentUnseen(options.spec.seats)
     this.process = new WorkerProcess({
       location: options.location,
@@ -374,6 +386,7 @@ class PoolWorker {
           })
         }
         for (const controller of this.calls.values()) controller.abort()
+        void this.boxes.endAll()
         const jobs = [...this.jobs.values()]
         this.jobs.clear()
         if (this.opened !== undefined) this.opened.reject(lost)
@@ -428,6 +441,16 @@ class PoolWorker {
     })
   }
 
+  async probe(index: number): Promise<unknown> {
+    this.probes++
+    try {
+      return await this.ask((id) => ({ t: 'probe', id, index }))
+    } finally {
+      this.probes--
+      await this.boxes.end(probeOwner)
+    }
+  }
+
   async *list(query: TaskQuery): AsyncGenerator<TaskSummary[], void, undefined> {
     const id = this.nextId++
     let deliver: (message: Extract<FromWorker, { t: 'tasks' }>) => void = () => {}
@@ -460,6 +483,7 @@ class PoolWorker {
     this.gone ??= { how: 'killed', detail: 'it was ended' }
     for (const controller of this.calls.values()) controller.abort()
     await this.process.kill()
+    await this.boxes.endAll()
     for (const { job, start, resolve } of this.jobs.values()) {
       resolve(cancelledAttempt(job.order, job.try, { start, costUsd: this.spent }))
     }
@@ -476,6 +500,7 @@ class PoolWorker {
         const running = this.jobs.get(output.attempt.order)
         if (running === undefined) return
         this.jobs.delete(output.attempt.order)
+        void this.boxes.end(output.attempt.order)
         const { job, start, resolve } = running
         const problem = outputProblem(output, job.order, job.try)
         // No record is made of what is not whole, and the order does not wait for another either.
@@ -488,6 +513,12 @@ class PoolWorker {
       }
       case 'call':
         this.call(message)
+        return
+      case 'box':
+        void this.box(message)
+        return
+      case 'box-abort':
+        this.boxCalls.get(message.call)?.abort()
         return
       case 'abort':
         this.calls.get(message.call)?.abort()
@@ -540,6 +571,24 @@ class PoolWorker {
       return Promise.resolve(model.generate(message.request, { signal, attempt, task, repeat, seat, onWait }))
     } catch (thrown) {
       return Promise.reject(thrown)
+    }
+  }
+
+  /** What an attempt asks of its boxes. Only those that run here have any. */
+  private async box({ call, owner, request }: BoxMessage): Promise<void> {
+    if (!this.jobs.has(owner) && !(owner === probeOwner && this.probes > 0)) return
+    const controller = new AbortController()
+    this.boxCalls.set(call, controller)
+    try {
+      const value = await this.boxes.ask(owner, request, {
+        signal: controller.signal,
+        onWait: (waiting) => this.process.send({ t: 'box-wait', call, waiting }),
+      })
+      this.process.send({ t: 'boxed', call, value })
+    } catch (thrown) {
+      this.process.send({ t: 'boxed', call, ...boxRefusal(thrown) })
+    } finally {
+      this.boxCalls.delete(call)
     }
   }
 
@@ -611,6 +660,16 @@ function wireFault(thrown: unknown): WireFault {
     },
     retries: [],
   }
+}
+
+/** Why a box did not do what was asked, for the process that asked. */
+function boxRefusal(thrown: unknown): { error: WireError } | { fault: Omit<Fault, 'stage'> } {
+  if (thrown instanceof FaultError)
+    return { fault: { ...thrown.fault, message: redactedMessage(hideKeys, thrown, 500) } }
+  if (QuintainError.isInstance(thrown))
+    return { error: { code: thrown.code, message: thrown.message, facts: { ...thrown.facts } } }
+  const message = redactedMessage(hideKeys, thrown)
+  return { fault: { owner: 'sandbox', code: 'sandbox_io', message, retryable: true } }
 }
 
 function errorOf(error: WireError): QuintainError {

@@ -11,6 +11,7 @@ import type {
   ResolvedLimits,
   RetryEntry,
   Sampling,
+  SandboxDefinition,
   Seat,
   TrajectoryRecord,
   VerdictRecord,
@@ -59,6 +60,8 @@ export interface HostDescription {
   needs: Need[]
   limits: ResolvedLimits
   permissions: Permissions
+  /** What it asks of its boxes; absent for an environment that has none. */
+  sandbox?: SandboxDefinition
 }
 
 /** One attempt to run. */
@@ -118,6 +121,8 @@ export type ToWorker =
   | { t: 'group'; id: number; members: GroupMemberData[] }
   | { t: 'reply'; call: number; response?: ModelResponse; failure?: WireFault }
   | { t: 'wait'; call: number; waiting: boolean; why?: 'queue' | 'backoff' }
+  | { t: 'boxed'; call: number; value?: unknown; error?: WireError; fault?: Omit<Fault, 'stage'> }
+  | { t: 'box-wait'; call: number; waiting: boolean }
   | { t: 'cancel' }
   | { t: 'ping'; n: number }
 
@@ -132,6 +137,15 @@ export interface CallMessage {
   repeat: number
 }
 
+/** What an attempt asks of its boxes, which the main process holds. */
+export interface BoxMessage {
+  t: 'box'
+  call: number
+  /** Id of the order, or the probe. */
+  owner: string
+  request: unknown
+}
+
 export type FromWorker =
   | { t: 'opened'; description: HostDescription }
   | { t: 'answer'; id: number; value?: unknown; error?: WireError; fault?: Fault }
@@ -140,4 +154,6 @@ export type FromWorker =
   | { t: 'done'; output: AttemptOutput }
   | CallMessage
   | { t: 'abort'; call: number }
+  | BoxMessage
+  | { t: 'box-abort'; call: number }
   | { t: 'pong'; n: number }

@@ -1,4 +1,4 @@
-import type { Environment, Harness, Limits, Sampling, Seat } from '../core/index.ts'
+import type { Environment, Harness, Limits, Sampling, SandboxDriver, Seat } from '../core/index.ts'
 import type { Player, Recordings } from './policy.ts'
 import type { Progress } from './progress.ts'
 
@@ -12,6 +12,8 @@ export interface RunControl {
   maxCostUsd?: number
   /** Worker processes; one per core when absent. */
   workers?: number
+  /** Boxes open at a time, where the environment runs in some; eight per core when absent. Who finds no room waits. */
+  boxes?: number
   /** Aborted: start nothing more, let what runs finish within `graceMs` (10 s), then cancel it. */
   signal?: AbortSignal
   /** Aborted: stop at once. */
@@ -37,6 +39,11 @@ export interface PlanOptions {
   /** The program round the agent's model, such as `toolLoop({ mostToolErrors: 3 })`; it runs in this process. The one that fits the environment when absent. */
   harness?: Harness
   isolation?: 'worker' | 'inline'
+  /**
+   * What boxes run in, for an environment that needs them: a driver's name (`bwrap`, `docker`, `podman`; `bash` and
+   * `process` keep nothing in), or a driver. The strongest that this machine has when absent.
+   */
+  sandbox?: string | SandboxDriver
   /** Measure first what policies that know nothing reach, where the environment names some. Off when absent. */
   floor?: boolean
   /** Where the run is recorded; a temporary folder when absent. */
@@ -45,12 +52,20 @@ export interface PlanOptions {
   cwd?: string
 }
 
+/**
+ * Opens the driver of a name, or the strongest that is available here, of those that an environment can run in (all when
+ * absent). Throws `needs_unmet` when there is none, and `usage` for a name that no driver has.
+ */
+export type OpenSandbox = (wish: { name?: string; drivers?: readonly string[] }) => Promise<SandboxDriver>
+
 export interface RunOptions extends RunControl, PlanOptions {
   /** A package name, folder or file, or the environment itself (which then runs in this process). */
   env: string | Environment
   seats: Record<Seat, Player>
   /** Opens `recorded:PATH`. */
   openRecordings?(path: string): Promise<Recordings>
+  /** Opens a driver of boxes. */
+  openSandbox?: OpenSandbox
 }
 
 /** What is added to a run that is taken up, and how. */
@@ -65,6 +80,8 @@ export interface ExtendOptions {
   retryFaults?: boolean
   /** Go on although the environment's files or options differ from what was ordered. */
   force?: boolean
+  /** What boxes run in, instead of what the run began with; another one only with `force`. */
+  sandbox?: string | SandboxDriver
   cwd?: string
 }
 
@@ -73,6 +90,7 @@ export interface ResumeOptions extends RunControl, ExtendOptions {
   /** The models of the run's seats, by the id that the manifest names; the agent of a run that had one. */
   players?: Record<Seat, Player>
   openRecordings?(path: string): Promise<Recordings>
+  openSandbox?: OpenSandbox
 }
 
 /** Names of all options of a kind, as values: a type is not there when a slip is to be found. */
@@ -88,6 +106,7 @@ export const controlNames = namesOf<RunControl>()(
   'maxTries',
   'maxCostUsd',
   'workers',
+  'boxes',
   'signal',
   'hardSignal',
   'graceMs',
@@ -105,6 +124,7 @@ export const planNames = namesOf<PlanOptions>()(
   'escalate',
   'harness',
   'isolation',
+  'sandbox',
   'floor',
   'dir',
   'cwd',

@@ -1,4 +1,5 @@
 import { type Fault, FaultError, type FaultOwner, faultProblem, isThrown, stackOf } from '../core/index.ts'
+import type { Hold } from './attempt-boxes.ts'
 import { longTimer } from './long-timer.ts'
 import { redactedMessage } from './redact.ts'
 
@@ -36,6 +37,8 @@ export interface StepOptions {
   activity: Activity
   /** Makes text free of secrets. */
   redact(text: string): string
+  /** Time that does not count against `ms`. */
+  hold?: Hold | undefined
   /** When this aborts, the step is given up as part of an attempt that is over. */
   signal?: AbortSignal
 }
@@ -75,7 +78,7 @@ function isThenable(value: unknown): boolean {
 
 function underDeadline<T>(options: StepOptions, promise: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const stopTimer = longTimer(options.ms, () => {
+    const stopTimer = heldTimer(options.ms, options.hold, () => {
       cleanUp()
       reject(
         stepFailure(
@@ -111,6 +114,24 @@ function underDeadline<T>(options: StepOptions, promise: Promise<T>): Promise<T>
       refuse(thrown)
     }
   })
+}
+
+/** A deadline that moves by the time in which nothing could be done. */
+function heldTimer(ms: number, hold: Hold | undefined, expire: () => void): () => void {
+  if (hold === undefined) return longTimer(ms, expire)
+  let counted = hold.waitedMs()
+  let stop = () => {}
+  const wait = (left: number) => {
+    stop = longTimer(left, () => {
+      const waited = hold.waitedMs()
+      const more = waited - counted
+      counted = waited
+      if (more > 0) wait(more)
+      else expire()
+    })
+  }
+  wait(ms)
+  return () => stop()
 }
 
 /** What code threw, as a fault. Never throws itself, whatever the thrown thing does when it is looked at. */

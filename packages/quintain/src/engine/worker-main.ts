@@ -20,6 +20,7 @@ import { setInterval } from '../core/own-time.ts'
 import { EnvironmentHost } from './host.ts'
 import { Outbox } from './outbox.ts'
 import type { FromWorker, ToWorker, WireError, WireFault } from './protocol.ts'
+import { RemoteBoxes } from './remote-boxes.ts'
 import { type Activity, StepFailure } from './step.ts'
 import { watchdogFd, watchdogSource } from './watchdog.ts'
 
@@ -186,6 +187,8 @@ function modelFault(failure: WireFault): ModelFault {
   })
 }
 
+const boxes = new RemoteBoxes(send)
+
 const listings = new Map<number, () => void>()
 
 async function handle(message: ToWorker): Promise<void> {
@@ -200,7 +203,13 @@ async function handle(message: ToWorker): Promise<void> {
             'Its default export is not an environment; write `export default environment({ … })`.',
           )
         }
-        host = await EnvironmentHost.open({ env, spec: message.spec, activity, modelOf: remoteModel })
+        host = await EnvironmentHost.open({
+          env,
+          spec: message.spec,
+          activity,
+          modelOf: remoteModel,
+          boxesOf: (owner) => boxes.door(owner),
+        })
         send({ t: 'opened', description: host.description })
       } catch (thrown) {
         send({ t: 'failed', error: wireError(thrown) })
@@ -220,6 +229,12 @@ async function handle(message: ToWorker): Promise<void> {
     }
     case 'wait':
       calls.get(message.call)?.onWait?.(message.waiting, message.why)
+      return
+    case 'boxed':
+      boxes.answered(message)
+      return
+    case 'box-wait':
+      boxes.waits(message)
       return
     case 'list':
       return list(message.id, message.query)

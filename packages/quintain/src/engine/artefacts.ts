@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import type { Artefacts, BoxFileContent, Snapshot, SnapshotEntry } from '../core/index.ts'
+
+/** Links in a row; the kernel follows no more either. */
+const mostHops = 40
+
+/** What is told of artefacts: names and sizes, and a digest of everything. */
+export function describeArtefacts({ entries, skipped }: Snapshot): Artefacts {
+  const hash = createHash('sha256')
+  const frame = (value: string | Uint8Array) => {
+    const bytes = typeof value === 'string' ? Buffer.from(value) : value
+    hash.update(`${bytes.length}:`).update(bytes)
+  }
+  for (const entry of entries.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    frame(entry.kind)
+    frame(entry.path)
+    if (entry.kind === 'file') frame(String(entry.mode & 0o777))
+    if (entry.kind === 'file') frame(entry.data)
+    if (entry.kind === 'link') frame(entry.target)
+  }
+  return {
+    digest: hash.digest('hex'),
+    entries: entries.map((entry) => ({
+      path: entry.path,
+      kind: entry.kind,
+      size: entry.kind === 'file' ? entry.data.length : 0,
+    })),
+    skipped: skipped.map(({ path, reason }) => ({ path, reason })),
+  }
+}
+
+/**
+ * The files of artefacts as a grading box gets them. A link is kept only where it ends at another artefact, and then
+ * leads there straight: one that led elsewhere could stand for a test, or for the gold, in the box in which they are.
+ * Nothing in a path of artefacts is special to whoever restores them, so set-user-id bits go too.
+ */
+export function artefactFiles({ entries }: Snapshot): Record<string, BoxFileContent> {
+  const at = new Map(entries.map((entry) => [posix.normalize(entry.path), entry]))
+  const files: Record<string, BoxFileContent> = Object.create(null)
+  for (const entry of entries) {
+    if (entry.kind === 'file') files[entry.path] = { data: entry.data, mode: entry.mode & 0o777 }
+    else if (entry.kind === 'link') {
+      const end = destination(entry.path, at)
+      if (end !== undefined) files[entry.path] = { link: end }
+    }
+  }
+  return files
+}
+
+/** Where a path ends when every link on the way is followed; undefined when that is no file or folder among the artefacts. */
+function destination(start: string, at: ReadonlyMap<string, SnapshotEntry>): string | undefined {
+  let left = start.split('/').filter(Boolean)
+  let here = '/'
+  for (let hops = 0; left.length > 0; ) {
+    const [name = '', ...rest] = left
+    left = rest
+    if (name === '.') continue
+    if (name === '..') {
+      here = posix.dirname(here)
+      continue
+    }
+    const next = posix.join(here, name)
+    const entry = at.get(next)
+    if (entry?.kind !== 'link') {
+      here = next
+      continue
+    }
+    if (++hops > mostHops) return undefined
+    if (entry.target.startsWith('/')) here = '/'
+    left = [...entry.target.split('/').filter(Boolean), ...left]
+  }
+  const entry = at.get(here)
+  return entry === undefined || entry.kind === 'link' ? undefined : here
+}

@@ -1,0 +1,130 @@
+import type {
+  Artefacts,
+  Box,
+  EnvironmentBoxOptions,
+  ExecOptions,
+  GradingBoxOptions,
+  GradingSandbox,
+  Sandbox,
+} from '../core/index.ts'
+import { now } from '../core/own-time.ts'
+import type { BoxDoor, BoxRequest, Settled, StartedBox } from './box-protocol.ts'
+
+/** Time that nobody is to pay for. */
+export interface Hold {
+  /** Milliseconds so far, what goes on now included. */
+  waitedMs(): number
+}
+
+/** The boxes of an attempt as its world and its graders see them, and the time that it waited for room. */
+export class AttemptBoxes implements Hold {
+  private readonly door: BoxDoor
+  private readonly onWait: (waiting: boolean) => void
+  private readonly open = new Set<number>()
+  private used = false
+  private artefacts: Artefacts | null = null
+  private waits = 0
+  private since = 0
+  private waited = 0
+
+  /** `onWait` is told when the attempt begins and ends to wait for room. */
+  constructor(door: BoxDoor, onWait: (waiting: boolean) => void = () => {}) {
+    this.door = door
+    this.onWait = onWait
+  }
+
+  waitedMs(): number {
+    return this.waited + (this.waits > 0 ? now() - this.since : 0)
+  }
+
+  forWorld(): Sandbox {
+    return Object.freeze({ start: (options: EnvironmentBoxOptions = {}) => this.start(false, options) })
+  }
+
+  forGraders(): GradingSandbox {
+    return Object.freeze({
+      artefacts: this.artefacts,
+      start: (options: GradingBoxOptions = {}) => this.start(true, options),
+    })
+  }
+
+  /** The world has finished: its artefacts are taken and its boxes end. */
+  async settle(): Promise<Artefacts | null> {
+    if (!this.used) return null
+    const { artefacts } = (await this.door.ask({ op: 'settle' })) as Settled
+    this.artefacts = artefacts
+    this.open.clear()
+    return artefacts
+  }
+
+  /** Stops what a grading left open. */
+  async endGrading(): Promise<void> {
+    const left = [...this.open]
+    this.open.clear()
+    await Promise.all(left.map((box) => this.door.ask({ op: 'stop', box }).catch(() => {})))
+  }
+
+  private async start(grade: boolean, options: EnvironmentBoxOptions | GradingBoxOptions): Promise<Box> {
+    this.used = true
+    const request = { op: 'start', grade, options: plain(options) } as BoxRequest
+    const started = (await this.door.ask(request, { onWait: this.hold() })) as StartedBox
+    this.open.add(started.box)
+    return boxOf(this.door, started)
+  }
+
+  private hold(): (waiting: boolean) => void {
+    let mine = false
+    return (waiting) => {
+      if (waiting === mine) return
+      mine = waiting
+      if (waiting) {
+        if (++this.waits === 1) this.since = now()
+      } else if (--this.waits === 0) this.waited += now() - this.since
+      this.onWait(waiting)
+    }
+  }
+}
+
+/** A copy without fields that are undefined, which are no fields to whoever checks it. */
+function plain<T extends object>(options: T): T {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T
+}
+
+/** A box that is somewhere else. */
+function boxOf(door: BoxDoor, { box, id, driver, isolation, workdir }: StartedBox): Box {
+  const ask = <T>(request: BoxRequest, signal?: AbortSignal): Promise<T> =>
+    door.ask(request, signal === undefined ? {} : { signal }) as Promise<T>
+  return Object.freeze<Box>({
+    id,
+    driver,
+    isolation,
+    workdir,
+    exec(command, options: ExecOptions = {}) {
+      const { signal, ...rest } = options
+      return ask(
+        {
+          op: 'exec',
+          box,
+          command: typeof command === 'string' ? command : [...command],
+          options: plain(rest),
+        },
+        signal,
+      )
+    },
+    read: (path, { maxBytes } = {}) =>
+      ask({ op: 'read', box, path, ...(maxBytes === undefined ? {} : { maxBytes }) }),
+    write: (path, data, { mode } = {}) =>
+      ask({ op: 'write', box, path, data, ...(mode === undefined ? {} : { mode }) }),
+    list: (path) => ask({ op: 'list', box, path }),
+    snapshot: (paths, options = {}) =>
+      ask({
+        op: 'snapshot',
+        box,
+        ...(paths === undefined ? {} : { paths: [...paths] }),
+        options: plain(options),
+      }),
+    restore: (snapshot, { at } = {}) =>
+      ask({ op: 'restore', box, snapshot, ...(at === undefined ? {} : { at }) }),
+    stop: () => ask({ op: 'stop', box }),
+  })
+}

@@ -1,0 +1,365 @@
+import { availableParallelism } from 'node:os'
+import {
+  type Box,
+  type BoxLimits,
+  type BoxOptions,
+  FaultError,
+  isThrown,
+  messageOf,
+  QuintainError,
+  type SandboxDefinition,
+  type SandboxDriver,
+  type Snapshot,
+} from '../core/index.ts'
+import { artefactFiles, describeArtefacts } from './artefacts.ts'
+import {
+  type AskOptions,
+  type BoxRequest,
+  boxRequest,
+  fitsSize,
+  type Settled,
+  type StartedBox,
+  type StartOptions,
+} from './box-protocol.ts'
+import { BoxSlots } from './box-slots.ts'
+
+export interface DeskOptions {
+  driver: SandboxDriver
+  /** The driver is closed with the desk. */
+  own: boolean
+  definition: SandboxDefinition
+  /** Boxes open at once over the whole run; eight for each core when absent. */
+  most: number | undefined
+  /** The environment may use the network, and so may let a box reach ports of the loopback interface. */
+  network: boolean
+  log(text: string): void
+}
+
+/**
+ * Holds the boxes of a run, in the process that no environment's code runs in. Attempts ask for them by number, each for
+ * its own only, and whatever they opened is stopped when they end, however that comes about.
+ */
+export class BoxDesk {
+  private options: DeskOptions | undefined
+  private slots = new BoxSlots(0)
+  private readonly owners = new Set<Owner>()
+  private readonly ending = new Set<Promise<void>>()
+
+  /** From now on there are boxes. */
+  open(options: DeskOptions): void {
+    this.options = options
+    this.slots = new BoxSlots(options.most ?? 8 * availableParallelism())
+  }
+
+  /** A window of the desk for one process: what it owns, nobody else can name. */
+  window(): BoxWindow {
+    return new BoxWindow((name) => {
+      const { options } = this
+      if (options === undefined) throw noDriver()
+      const owner = new Owner(name, options, this.slots)
+      this.owners.add(owner)
+      return {
+        owner,
+        end: () => {
+          this.owners.delete(owner)
+          const ended = owner.end()
+          this.ending.add(ended)
+          return ended.finally(() => this.ending.delete(ended))
+        },
+      }
+    })
+  }
+
+  /** Stops every box. Resolves when none is left. */
+  async close(): Promise<void> {
+    await Promise.all([...[...this.owners].map((owner) => owner.end()), ...this.ending])
+    this.owners.clear()
+    const { options } = this
+    this.options = undefined
+    if (options?.own === true) await options.driver.close?.()
+  }
+}
+
+interface OpenOwner {
+  owner: Owner
+  end(): Promise<void>
+}
+
+/** The boxes of the attempts of one process. */
+export class BoxWindow {
+  private readonly open: (name: string) => OpenOwner
+  private readonly owners = new Map<string, OpenOwner>()
+
+  constructor(open: (name: string) => OpenOwner) {
+    this.open = open
+  }
+
+  /** Carries out what an attempt asks. `given` is not believed. Rejects with `FaultError` and `QuintainError`. */
+  async ask(name: string, given: unknown, options: AskOptions = {}): Promise<unknown> {
+    const parsed = boxRequest.safeParse(given)
+    if (!parsed.success) {
+      const { path = [], message = '' } = parsed.error.issues[0] ?? {}
+      throw new QuintainError(
+        'options_invalid',
+        `A box was asked for what it cannot do: ${path.join('.')}: ${message}`,
+      )
+    }
+    if (!fitsSize(parsed.data))
+      throw new QuintainError('options_invalid', 'More was sent to a box at once than 256 MiB.')
+    let owner = this.owners.get(name)
+    if (owner === undefined) {
+      owner = this.open(name)
+      this.owners.set(name, owner)
+    }
+    return owner.owner.ask(parsed.data, options)
+  }
+
+  /** Stops what an attempt opened. */
+  async end(name: string): Promise<void> {
+    const owner = this.owners.get(name)
+    this.owners.delete(name)
+    await owner?.end()
+  }
+
+  /** Stops everything, when the process is gone. */
+  async endAll(): Promise<void> {
+    await Promise.all([...this.owners.keys()].map((name) => this.end(name)))
+  }
+}
+
+/** The boxes of one attempt: the world's first, then, when those are gone, the graders'. */
+class Owner {
+  private readonly name: string
+  private readonly options: DeskOptions
+  private readonly slots: BoxSlots
+  private readonly over = new AbortController()
+  /** Aborted when the world has finished, for boxes that it still waits for. */
+  private readonly worldOver = new AbortController()
+  private readonly boxes = new Map<number, Box>()
+  private readonly starting = new Set<Promise<unknown>>()
+  private lease: Promise<() => void> | undefined
+  private grading = false
+  private nextBox = 0
+  /** The box whose artefacts are collected. */
+  private first: number | undefined
+  private artefacts: Snapshot | undefined
+  private ended: Promise<void> | undefined
+
+  constructor(name: string, options: DeskOptions, slots: BoxSlots) {
+    this.name = name
+    this.options = options
+    this.slots = slots
+  }
+
+  async ask(request: BoxRequest, options: AskOptions): Promise<unknown> {
+    try {
+      return await this.carryOut(request, options)
+    } catch (thrown) {
+      if (this.over.signal.aborted) throw stopped('the attempt is over, and its boxes are stopped')
+      if (isThrown(thrown, FaultError) || QuintainError.isInstance(thrown)) throw thrown
+      throw new FaultError(
+        { owner: 'sandbox', code: 'sandbox_io', message: messageOf(thrown), retryable: true },
+        thrown,
+      )
+    }
+  }
+
+  /** Stops everything and gives the room back. May be called often. */
+  end(): Promise<void> {
+    this.ended ??= this.endNow()
+    return this.ended
+  }
+
+  private async endNow(): Promise<void> {
+    this.over.abort(stopped('the attempt is over, and its boxes are stopped'))
+    await Promise.allSettled([...this.starting])
+    await this.stopAll()
+    const release = await this.lease?.catch(() => undefined)
+    release?.()
+  }
+
+  private async stopAll(): Promise<void> {
+    const boxes = [...this.boxes.values()]
+    this.boxes.clear()
+    await Promise.all(
+      boxes.map((box) =>
+        box.stop().catch((thrown: unknown) => {
+          this.options.log(`a box of ${this.name} was not stopped: ${messageOf(thrown)}\n`)
+        }),
+      ),
+    )
+  }
+
+  private async carryOut(request: BoxRequest, options: AskOptions): Promise<unknown> {
+    if (this.over.signal.aborted) throw stopped('the attempt is over, and its boxes are stopped')
+    switch (request.op) {
+      case 'start':
+        return this.start(request.grade, request.options, options)
+      case 'settle':
+        return this.settle()
+      case 'stop': {
+        const box = this.boxes.get(request.box)
+        if (box === undefined) return undefined
+        // What it holds is still wanted.
+        if (request.box === this.first) await this.collect()
+        this.boxes.delete(request.box)
+        await box.stop()
+        return undefined
+      }
+      default:
+        return this.use(request, this.boxOf(request.box), options)
+    }
+  }
+
+  private use(
+    request: Exclude<BoxRequest, { op: 'start' | 'settle' | 'stop' }>,
+    box: Box,
+    { signal }: AskOptions,
+  ): Promise<unknown> {
+    switch (request.op) {
+      case 'exec':
+        return box.exec(request.command, { ...request.options, ...(signal === undefined ? {} : { signal }) })
+      case 'read': {
+        const { maxBytes } = request
+        return box.read(request.path, maxBytes === undefined ? {} : { maxBytes })
+      }
+      case 'write': {
+        const { mode } = request
+        return box.write(request.path, request.data, mode === undefined ? {} : { mode })
+      }
+      case 'list':
+        return box.list(request.path)
+      case 'snapshot':
+        return box.snapshot(request.paths, request.options)
+      case 'restore': {
+        const { at } = request
+        return box.restore(request.snapshot, at === undefined ? {} : { at })
+      }
+    }
+  }
+
+  private boxOf(number: number): Box {
+    const box = this.boxes.get(number)
+    if (box === undefined) throw stopped('the box is stopped')
+    return box
+  }
+
+  private async start(
+    grade: boolean,
+    given: StartOptions,
+    { signal, onWait }: AskOptions,
+  ): Promise<StartedBox> {
+    if (grade && !this.grading) await this.settle()
+    if (!grade && this.grading) throw stopped('the world has finished; its boxes are gone')
+    const most = this.options.definition.boxes ?? 1
+    if (this.boxes.size + this.starting.size >= most) {
+      throw new FaultError({
+        owner: grade ? 'grader' : 'world',
+        code: 'too_many_boxes',
+        message: `an attempt may have ${most} ${most === 1 ? 'box' : 'boxes'} open at once; stop one first, or declare more in sandbox.boxes`,
+        retryable: false,
+      })
+    }
+    const signals = [this.over.signal, ...(grade ? [] : [this.worldOver.signal]), ...(signal ? [signal] : [])]
+    const started = this.startBox(grade, given, AbortSignal.any(signals), onWait)
+    this.starting.add(started)
+    try {
+      return await started
+    } finally {
+      this.starting.delete(started)
+    }
+  }
+
+  private async startBox(
+    grade: boolean,
+    given: StartOptions,
+    signal: AbortSignal,
+    onWait: AskOptions['onWait'],
+  ): Promise<StartedBox> {
+    await this.room(signal, onWait)
+    const box = await this.driverStart(grade, given, signal)
+    if (signal.aborted) {
+      await box.stop()
+      throw stopped('the attempt is over, and its boxes are stopped')
+    }
+    const number = this.nextBox++
+    this.boxes.set(number, box)
+    if (!grade) this.first ??= number
+    return { box: number, id: box.id, driver: box.driver, isolation: box.isolation, workdir: box.workdir }
+  }
+
+  /** Room for all boxes of the attempt, taken with the first and kept to the end. */
+  private async room(signal: AbortSignal, onWait: AskOptions['onWait']): Promise<void> {
+    const lease = this.lease ?? this.slots.take(this.options.definition.boxes ?? 1, signal, onWait)
+    this.lease = lease
+    try {
+      await lease
+    } catch (thrown) {
+      // Who gave up waiting may ask again.
+      if (this.lease === lease) this.lease = undefined
+      throw thrown
+    }
+  }
+
+  private driverStart(grade: boolean, given: StartOptions, signal: AbortSignal): Promise<Box> {
+    const { driver, definition, network } = this.options
+    const { artefacts: how = 'read-only', network: wanted, limits, ...rest } = given
+    if (wanted !== undefined && wanted !== 'none' && (grade || !network)) {
+      throw new QuintainError(
+        'options_invalid',
+        grade
+          ? 'A grading box has no network.'
+          : 'A box reaches ports of the host only where the environment declares permissions: { network: true }.',
+      )
+    }
+    const kept = grade && how !== 'none' && this.artefacts !== undefined ? artefactFiles(this.artefacts) : {}
+    // A driver without walls cannot keep anybody from changing a file; nothing there is safe from anything.
+    const fixed = how === 'read-only' && driver.isolation !== 'none'
+    const allLimits: Partial<BoxLimits> = { ...definition.limits, ...limits }
+    const files = fixed ? rest.files : { ...kept, ...rest.files }
+    const readOnlyFiles = fixed ? { ...kept, ...rest.readOnlyFiles } : rest.readOnlyFiles
+    const options: BoxOptions = {
+      ...rest,
+      ...(files === undefined ? {} : { files }),
+      ...(readOnlyFiles === undefined ? {} : { readOnlyFiles }),
+      ...(definition.image === undefined ? {} : { image: definition.image }),
+      ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
+      ...(wanted === undefined ? {} : { network: wanted }),
+      label: this.name,
+      signal,
+    }
+    return driver.start(options)
+  }
+
+  /** What was declared of the world's first box, as it is now. */
+  private async collect(): Promise<void> {
+    const paths = this.options.definition.artefacts
+    if (this.artefacts !== undefined || this.first === undefined || paths === undefined) return
+    const box = this.boxes.get(this.first)
+    if (box !== undefined) this.artefacts = await box.snapshot(paths)
+  }
+
+  private async settle(): Promise<Settled> {
+    if (!this.grading) {
+      this.worldOver.abort(stopped('the world has finished; its boxes are gone'))
+      await Promise.allSettled([...this.starting])
+      await this.collect()
+      this.grading = true
+      await this.stopAll()
+    }
+    return { artefacts: this.artefacts === undefined ? null : describeArtefacts(this.artefacts) }
+  }
+}
+
+function stopped(message: string): FaultError {
+  return new FaultError({ owner: 'sandbox', code: 'sandbox_stopped', message, retryable: false })
+}
+
+function noDriver(): FaultError {
+  return new FaultError({
+    owner: 'world',
+    code: 'sandbox_undeclared',
+    message: 'the environment asks for a box and does not declare that it needs one; add `sandbox: {}` to it',
+    retryable: false,
+  })
+}
