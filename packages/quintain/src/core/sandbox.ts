@@ -163,8 +163,8 @@ export interface ExecResult {
   aborted: boolean
   /** The kernel killed a process of the box for its memory meanwhile; null where the machine does not tell. */
   outOfMemory: boolean | null
-  /** Why it never started: no such program or folder, a name that is no program, no process left, arguments too long. */
-  notStarted?: 'not_found' | 'not_executable' | 'no_folder' | 'no_process' | 'too_long'
+  /** Why it never started: no such program or folder, a name that is no program, no process left, arguments too long, a NUL in them. */
+  notStarted?: 'not_found' | 'not_executable' | 'no_folder' | 'no_process' | 'too_long' | 'invalid'
   stdout: string
   stderr: string
   /** Only with `binary`. */

@@ -1,0 +1,1 @@
+export { bwrapDriver } from './bwrap/driver.ts'
