@@ -5,7 +5,7 @@ import type {
   ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { now } from '../core/own-time.ts'
+import { now, setTimeout } from '../core/own-time.ts'
 import { quintainVersion } from '../core/version.ts'
 import { loadServer } from './sdk.ts'
 import { CallRefused, ServedCalls, type ServedCallsOptions, startProgress } from './served-calls.ts'
@@ -16,6 +16,9 @@ export interface AttemptEndpointOptions extends ServedCallsOptions {
   maxSessions: number
   progressMs: number
 }
+
+/** How long an answer has to leave before its stream is closed. */
+const flushMs = 10
 
 interface LegacySession {
   server: Server
@@ -31,6 +34,7 @@ export class AttemptEndpoint {
   private readonly options: AttemptEndpointOptions
   private readonly calls: ServedCalls
   private readonly sessions = new Map<string, LegacySession>()
+  private readonly inFlight = new Set<Promise<unknown>>()
   private modern: McpHttpHandler | undefined
   private closed = false
 
@@ -65,6 +69,12 @@ export class AttemptEndpoint {
   async close(): Promise<void> {
     this.closed = true
     this.calls.close()
+    // Calls in flight are answered, with an error, before their streams are closed: clients of the legacy era wait for an
+    // answer for as long as they wait for any.
+    if (this.inFlight.size > 0) {
+      await Promise.allSettled(this.inFlight)
+      await new Promise((done) => setTimeout(done, flushMs))
+    }
     await this.modern?.close()
     await Promise.all([...this.sessions.keys()].map((id) => this.drop(id)))
   }
@@ -129,15 +139,18 @@ export class AttemptEndpoint {
     server.setRequestHandler('tools/call', async (request, context) => {
       const { name, arguments: given } = request.params
       const progress = this.progressOf(context)
+      const call = this.calls.call(
+        { name, arguments: given },
+        { signal: context.mcpReq.signal, ...(progress === undefined ? {} : { progress: progress.tell }) },
+      )
+      this.inFlight.add(call)
       try {
-        return await this.calls.call(
-          { name, arguments: given },
-          { signal: context.mcpReq.signal, ...(progress === undefined ? {} : { progress: progress.tell }) },
-        )
+        return await call
       } catch (thrown) {
         if (thrown instanceof CallRefused) throw new ProtocolError(thrown.code, thrown.message)
         throw thrown
       } finally {
+        this.inFlight.delete(call)
         progress?.stop()
       }
     })

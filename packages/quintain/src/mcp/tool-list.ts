@@ -8,8 +8,12 @@ import { readInputSchema, standardSchemaOf } from './tool-schema.ts'
 const mostPages = 100
 const mostTools = 2000
 
+const listedTool = z.looseObject({ name: z.string(), description: z.string().optional() })
+/** A tool as a server lists it. */
+export type ListedTool = z.infer<typeof listedTool>
+
 const toolPage = z.looseObject({
-  tools: z.array(z.looseObject({ name: z.string(), description: z.string().optional() })),
+  tools: z.array(listedTool),
   nextCursor: z.string().optional(),
 })
 
@@ -41,8 +45,8 @@ export interface ToolChoice {
 export async function listTools(session: Session, name: string, choice: ToolChoice): Promise<ServerTool[]> {
   const bad = (why: string) => mcpFault('mcp_bad_tools', `${name}: ${why}`, { retryable: false })
   // A server that says it has no tools need not answer for them.
-  if (session.client.getServerCapabilities()?.tools === undefined) return chosen([], choice, bad)
-  const raw: z.infer<typeof toolPage>['tools'] = []
+  if (session.client.getServerCapabilities()?.tools === undefined) return chooseTools([], choice, bad)
+  const raw: ListedTool[] = []
   const cursors = new Set<string>()
   let cursor: string | undefined
   do {
@@ -58,11 +62,12 @@ export async function listTools(session: Session, name: string, choice: ToolChoi
       throw bad(`its tool list has no end, or more than ${mostTools} tools`)
     if (cursor !== undefined) cursors.add(cursor)
   } while (cursor !== undefined)
-  return chosen(raw, choice, bad)
+  return chooseTools(raw, choice, bad)
 }
 
-function chosen(
-  raw: z.infer<typeof toolPage>['tools'],
+/** The tools that are wanted, with the names that they are shown under; those do not depend on the order of the list. */
+export function chooseTools(
+  raw: readonly ListedTool[],
   { only, except, prefix }: ToolChoice,
   bad: (why: string) => Error,
 ): ServerTool[] {
