@@ -14,7 +14,7 @@ export const rooms: Record<string, Room> = {
   rows: { rooms: ['core'], packages: [] },
   models: { rooms: ['core'], packages: ['undici', 'zod'] },
   gateway: { rooms: ['core', 'models'], packages: [] },
-  sandbox: { rooms: ['core'], packages: [] },
+  sandbox: { rooms: ['core'], packages: ['just-bash'] },
   mcp: { rooms: ['core'], packages: ['@modelcontextprotocol/client', '@modelcontextprotocol/server', 'zod'] },
   harness: { rooms: ['core', 'models', 'gateway', 'sandbox', 'mcp'], packages: ['zod'] },
   worlds: { rooms: ['core', 'sandbox', 'mcp', 'models'], packages: [] },
