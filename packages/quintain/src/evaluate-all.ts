@@ -13,6 +13,7 @@ import {
 import type { AgentFunction } from './harness/index.ts'
 import { readRecordings } from './models/index.ts'
 import { type Comparison, compareRuns, type RegressionOptions } from './report/index.ts'
+import { openSandboxDriver } from './sandbox-drivers.ts'
 
 /** Who plays the agent in turns, and how the runs are compared; at least one player in all. */
 export interface EvaluateAllOptions<Data = unknown> extends SharedOptions {
@@ -73,6 +74,7 @@ export async function evaluateAll<Options, Data, Secret, State>(
     players,
     seats: others,
     openRecordings: readRecordings,
+    openSandbox: openSandboxDriver,
   })
   const keep = options.dir !== undefined
   const compared =

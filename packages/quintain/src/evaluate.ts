@@ -35,6 +35,7 @@ import {
 import type { AgentFunction } from './harness/index.ts'
 import { chatModelFromEnv, readRecordings } from './models/index.ts'
 import { type Estimate, type RateEstimate, type RunSummary, summarize } from './report/index.ts'
+import { openSandboxDriver } from './sandbox-drivers.ts'
 
 /** How to evaluate; exactly one of `agent`, `model` and `policy` says who plays the agent's seat. */
 export interface EvaluateOptions<Data = unknown> extends SharedOptions {
@@ -124,7 +125,13 @@ export async function resume(dir: string, options: ResumeRunOptions = {}): Promi
     if (name === undefined || players[seat] !== undefined) continue
     players[seat] = { model: chatModelFromEnv(name, endpoint === undefined ? {} : { baseUrl: endpoint }) }
   }
-  const end = await resumeRun({ ...rest, dir, players, openRecordings: readRecordings })
+  const end = await resumeRun({
+    ...rest,
+    dir,
+    players,
+    openRecordings: readRecordings,
+    openSandbox: openSandboxDriver,
+  })
   return resultOf(end, true, minCoverage)
 }
 
@@ -164,6 +171,7 @@ function toRunOptions(env: Environment | string, options: EvaluateOptions): RunO
     env,
     seats: { agent: agentPlayer(options), ...seatsOf(seats) },
     openRecordings: readRecordings,
+    openSandbox: openSandboxDriver,
   }
 }
 

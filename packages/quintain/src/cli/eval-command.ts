@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { QuintainError, readManifest, readPanel, type Sampling, writePanel } from '../core/index.ts'
 import type { PanelOptions, Player, RunOptions, RunPreview } from '../engine/index.ts'
 import { printableLine } from '../report/index.ts'
+import { openSandboxDriver } from '../sandbox-drivers.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
@@ -110,6 +111,9 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
       dir,
       cwd: io.cwd,
       openRecordings: (path) => readRecordings(resolve(io.cwd, path)),
+      openSandbox: openSandboxDriver,
+      ...(options.sandbox === undefined ? {} : { sandbox: options.sandbox }),
+      ...(options.boxes === undefined ? {} : { boxes: options.boxes }),
       ...(tasks === undefined ? {} : { tasks }),
       ...(options.split === undefined ? {} : { split: options.split }),
       ...(options.repeats === undefined ? {} : { repeats: options.repeats }),

@@ -32,6 +32,7 @@ export function formatPreview(preview: RunPreview, others: readonly RunPreview[]
     ['limits', limitsText(limits)],
     ['needs', needs.join(', ') || 'nothing'],
     ['isolation', isolation],
+    ['boxes', boxesText(preview)],
     [
       'permissions',
       Object.keys(permissions).length === 0 ? 'its own files only' : JSON.stringify(permissions),
@@ -43,6 +44,17 @@ export function formatPreview(preview: RunPreview, others: readonly RunPreview[]
     .filter(([, value]) => value !== '')
     .map(([label, value]) => `  ${printableLine(label).padEnd(width)}  ${printableLine(value, 300)}`)
   return `${lines.join('\n')}\n\nDry run: nothing was ordered.\n`
+}
+
+/** What its boxes run in, and what of them graders get to see. */
+function boxesText({ sandbox, description }: RunPreview): string {
+  if (sandbox === undefined) return ''
+  const { image, artefacts = [] } = description.sandbox ?? {}
+  return [
+    `${sandbox.driver} (isolation: ${sandbox.isolation})`,
+    ...(image === undefined ? [] : [`image ${image}`]),
+    ...(artefacts.length === 0 ? [] : [`artefacts ${artefacts.join(', ')}`]),
+  ].join(', ')
 }
 
 function ordersText(tasks: number, repeats: number, orders: number, runs: number): string {

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { type ManifestRecord, QuintainError, readManifest, readPanel } from '../core/index.ts'
 import type { Player, ResumeOptions } from '../engine/index.ts'
+import { openSandboxDriver } from '../sandbox-drivers.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
 import { panelSession } from './panel-session.ts'
@@ -64,6 +65,8 @@ export async function resumeCommand(
       dir,
       cwd: io.cwd,
       openRecordings: (path) => readRecordings(resolve(io.cwd, path)),
+      openSandbox: openSandboxDriver,
+      ...(options.sandbox === undefined ? {} : { sandbox: options.sandbox }),
       ...(tasks === undefined ? {} : { tasks }),
       ...(options.repeats === undefined ? {} : { repeats: options.repeats }),
       ...(options.split === undefined ? {} : { split: options.split }),

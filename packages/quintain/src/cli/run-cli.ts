@@ -29,6 +29,11 @@ function sessionOptions(command: Command): Command {
   return command
     .option('--concurrency <n>', 'rollouts in flight', wholeNumber(1))
     .option('--workers <n>', 'worker processes (default: one per core)', wholeNumber(1))
+    .option(
+      '--sandbox <driver>',
+      'what boxes run in, for an environment that needs them: bwrap, docker, podman, bash, process (default: the strongest of the first three that is here)',
+    )
+    .option('--boxes <n>', 'boxes open at a time (default: eight per core)', wholeNumber(1))
     .option('--max-cost <usd>', 'start nothing more once this is spent', numberBetween(0))
     .option(
       '--max-tries <n>',

@@ -10,6 +10,9 @@ import { createProgressDisplay } from './progress.ts'
 export interface SessionOptions {
   concurrency?: number
   workers?: number
+  /** Boxes open at a time, and what they run in. */
+  boxes?: number
+  sandbox?: string
   maxCost?: number
   maxTries?: number
   minCoverage?: number
@@ -23,10 +26,11 @@ export type NotesOf = (planned: { orders: number }) => Promise<string[]>
 
 /** What the engine is told, from what was typed. */
 function controlOf(options: SessionOptions): RunControl {
-  const { concurrency, workers, maxCost, maxTries } = options
+  const { concurrency, workers, boxes, maxCost, maxTries } = options
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(workers === undefined ? {} : { workers }),
+    ...(boxes === undefined ? {} : { boxes }),
     ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
     ...(maxTries === undefined ? {} : { maxTries }),
   }

@@ -73,3 +73,29 @@ function destination(start: string, at: ReadonlyMap<string, SnapshotEntry>): str
   const entry = at.get(here)
   return entry === undefined || entry.kind === 'link' ? undefined : here
 }
+
+/** The same as a snapshot, folders included. */
+export function restorable(artefacts: Snapshot): Snapshot {
+  const files = artefactFiles(artefacts)
+  return {
+    version: 1,
+    entries: artefacts.entries.flatMap((entry): SnapshotEntry[] => {
+      if (entry.kind === 'folder') return [{ ...entry, mode: (entry.mode & 0o777) | 0o700 }]
+      if (entry.kind === 'file') return [{ ...entry, mode: entry.mode & 0o777 }]
+      const kept = files[entry.path]
+      return typeof kept === 'object' && 'link' in kept ? [{ ...entry, target: kept.link }] : []
+    }),
+    skipped: [],
+  }
+}
+
+/** Whether files alone make every folder of it. */
+export function isWithoutEmptyFolders({ entries }: Snapshot): boolean {
+  const holding = new Set<string>()
+  for (const { kind, path } of entries) {
+    if (kind === 'folder') continue
+    for (let folder = posix.dirname(path); !holding.has(folder); folder = posix.dirname(folder))
+      holding.add(folder)
+  }
+  return entries.every(({ kind, path }) => kind !== 'folder' || holding.has(posix.normalize(`${path}/.`)))
+}

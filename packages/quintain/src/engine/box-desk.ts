@@ -11,7 +11,7 @@ import {
   type SandboxDriver,
   type Snapshot,
 } from '../core/index.ts'
-import { artefactFiles, describeArtefacts } from './artefacts.ts'
+import { describeArtefacts } from './artefacts.ts'
 import {
   type AskOptions,
   type BoxRequest,
@@ -22,6 +22,7 @@ import {
   type StartOptions,
 } from './box-protocol.ts'
 import { BoxSlots } from './box-slots.ts'
+import { startGradingBox } from './grading-box.ts'
 
 export interface DeskOptions {
   driver: SandboxDriver
@@ -303,7 +304,7 @@ class Owner {
 
   private driverStart(grade: boolean, given: StartOptions, signal: AbortSignal): Promise<Box> {
     const { driver, definition, network } = this.options
-    const { artefacts: how = 'read-only', network: wanted, limits, ...rest } = given
+    const { artefacts = 'read-only', network: wanted, limits, ...rest } = given
     if (wanted !== undefined && wanted !== 'none' && (grade || !network)) {
       throw new QuintainError(
         'options_invalid',
@@ -312,23 +313,17 @@ class Owner {
           : 'A box reaches ports of the host only where the environment declares permissions: { network: true }.',
       )
     }
-    const kept = grade && how !== 'none' && this.artefacts !== undefined ? artefactFiles(this.artefacts) : {}
-    // A driver without walls cannot keep anybody from changing a file; nothing there is safe from anything.
-    const fixed = how === 'read-only' && driver.isolation !== 'none'
     const allLimits: Partial<BoxLimits> = { ...definition.limits, ...limits }
-    const files = fixed ? rest.files : { ...kept, ...rest.files }
-    const readOnlyFiles = fixed ? { ...kept, ...rest.readOnlyFiles } : rest.readOnlyFiles
     const options: BoxOptions = {
       ...rest,
-      ...(files === undefined ? {} : { files }),
-      ...(readOnlyFiles === undefined ? {} : { readOnlyFiles }),
       ...(definition.image === undefined ? {} : { image: definition.image }),
       ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
       ...(wanted === undefined ? {} : { network: wanted }),
       label: this.name,
       signal,
     }
-    return driver.start(options)
+    if (!grade) return driver.start(options)
+    return startGradingBox(driver, options, artefacts === 'none' ? undefined : this.artefacts, artefacts)
   }
 
   /** What was declared of the world's first box, as it is now. */

@@ -14,6 +14,7 @@ export { previewRun, type RunEnd, type RunPreview, resumeRun, startRun } from '.
 export {
   controlNames,
   type ExtendOptions,
+  type OpenSandbox,
   type PlanOptions,
   planNames,
   type ResumeOptions,

@@ -44,6 +44,8 @@ export interface RunPreview {
   /** The first few task ids. */
   examples: string[]
   isolation: 'worker' | 'inline'
+  /** What its boxes run in; undefined for an environment that has none. */
+  sandbox?: ManifestRecord['sandbox']
 }
 
 /** A run that is planned and open for writing: what is left is to work through it. */
@@ -154,6 +156,7 @@ export async function previewRun(options: RunOptions): Promise<RunPreview> {
       orders: opened.tasks.length * repeats,
       examples: opened.tasks.slice(0, 5).map(({ id }) => id),
       isolation: opened.isolation,
+      ...(opened.sandbox === undefined ? {} : { sandbox: opened.sandbox }),
     }
   } finally {
     await opened.executor.close()

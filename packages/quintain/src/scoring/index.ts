@@ -24,6 +24,7 @@ export {
 export * from './patch-text.ts'
 export * from './relative-day.ts'
 export * from './resolve-tests.ts'
+export * from './run-checks.ts'
 export * from './sql-result.ts'
 export * from './state-diff.ts'
 export type { StatePath, StateRules } from './state-rules.ts'

@@ -1,0 +1,39 @@
+import { didYouMean, QuintainError, type SandboxDriver } from './core/index.ts'
+import type { OpenSandbox } from './engine/index.ts'
+
+/** Made when they are asked for: an environment without boxes loads none of this. */
+const drivers: Readonly<Record<string, () => Promise<SandboxDriver>>> = {
+  bwrap: async () => (await import('./sandbox/index.ts')).bwrapDriver(),
+}
+
+/** Drivers that keep in what runs in them, the lightest first. The others are used only when they are named. */
+const strong = ['bwrap', 'docker', 'podman']
+
+/** Opens a driver by name, or the first that this machine has of those that keep something in. Throws as `OpenSandbox`. */
+export const openSandboxDriver: OpenSandbox = async ({ name, drivers: fitting }) => {
+  if (name !== undefined) {
+    const make = Object.hasOwn(drivers, name) ? drivers[name] : undefined
+    if (make !== undefined) return make()
+    const known = Object.keys(drivers)
+    throw new QuintainError(
+      'usage',
+      `There is no sandbox driver "${name}"${didYouMean(name, known)} There are ${known.join(', ')}.`,
+      { facts: { driver: name, known } },
+    )
+  }
+  const reasons: string[] = []
+  for (const candidate of strong) {
+    if (fitting !== undefined && !fitting.includes(candidate)) continue
+    const driver = await drivers[candidate]?.()
+    if (driver === undefined) continue
+    const found = await driver.available()
+    if (found.available) return driver
+    reasons.push(`${candidate}: ${found.reason}`)
+    await driver.close?.()
+  }
+  throw new QuintainError(
+    'needs_unmet',
+    `This environment needs boxes, and nothing on this machine starts any that keep something in (${reasons.join('; ') || 'none of its drivers is one that does'}). Install bubblewrap (Debian, Fedora: package bubblewrap), or name a driver with --sandbox. Nothing was started.`,
+    { facts: { need: 'sandbox', reasons } },
+  )
+}

@@ -1,0 +1,202 @@
+import { randomBytes } from 'node:crypto'
+import { posix } from 'node:path'
+import {
+  type Box,
+  type BoxFileContent,
+  type BoxFiles,
+  type ExecResult,
+  framedDigest,
+  type Graded,
+  type GradingBoxOptions,
+  type GradingSandbox,
+  QuintainError,
+} from '../core/index.ts'
+import { type ChecksReport, readChecks } from './checks-report.ts'
+import { checksScript, gradingEnv, runnerCommand, runnerFolder } from './checks-script.ts'
+
+export interface ChecksOptions {
+  /** The hidden tests by path, relative to `root`. They are nowhere that an agent could see, until here. */
+  tests: BoxFiles
+  /** Names of the checks that the tests report, every one of them: what is not reported has not passed. */
+  expected: readonly string[]
+  /** The script among the tests that is run, by bash; `test.sh` when absent. */
+  script?: string
+  /** Absolute path of the folder of the tests, one that the agent's files are not in; `/tests` when absent. */
+  root?: string
+  /** Wall clock of one `check` or `graded`, in milliseconds, rounded up to seconds; 10 s when absent. */
+  checkMs?: number
+  /** Wall clock of all; 60 s when absent. */
+  wallMs?: number
+  /** `all` (when absent): 1 if every check passed, else 0. `share`: the share of the checks that passed. */
+  score?: 'all' | 'share'
+  /** How the box starts, beside the tests. */
+  box?: Omit<GradingBoxOptions, 'readOnlyFiles'>
+}
+
+/** What is kept of a grading; private, since names and output of tests may quote gold. */
+interface Evidence {
+  /** SHA-256 of the tests, paths and contents. */
+  tests: string
+  driver: string
+  isolation: Box['isolation']
+  failed: string[]
+  missing: string[]
+  /** Why nothing was passed, whatever was reported. */
+  refused?: 'tests_changed' | 'did_not_end'
+  end: Pick<ExecResult, 'exitCode' | 'signal' | 'timedOut'>
+  /** The last of what tests and graded code printed. */
+  output: string
+}
+
+const outputKept = 4000
+
+/**
+ * Runs hidden tests over what an agent left, in a fresh box, and gives a reward with its checks counted.
+ *
+ * The tests are a bash script. `check NAME COMMAND…` passes if the command ends with 0; `graded PROGRAM…` runs what the
+ * agent made, under a deadline; `report NAME STATUS` is for scripts that decide by themselves. What they report leaves
+ * by a stream and under a number that the graded code does not have. A program of the agent's is run as a program of its
+ * own; one that is loaded into the process whose exit status is the check (an `import` in a test) can end that process
+ * with 0, and no harness can tell: print what it computes and compare outside.
+ *
+ * A reward needs every expected check reported as passed, an unchanged set of tests, and a script that came to its end.
+ * When the script does not come to its end, the tests run once more in a box without the agent's files. If they end
+ * there, what the agent left has stopped them, and the reward is 0. If they do not, they are at fault: fewer checks
+ * ran than expected, which the engine makes a fault of the grader.
+ *
+ * Throws `options_invalid` for tests without the script or without a name to expect, and faults of owner `sandbox`.
+ *
+ * @example
+ * rewards: {
+ *   solved: ({ sandbox, task }) =>
+ *     runChecks(sandbox, { tests: { 'test.sh': task.secret.test }, expected: ['report-exists', 'total-right'] }),
+ * }
+ */
+export async function runChecks(sandbox: GradingSandbox, options: ChecksOptions): Promise<Graded> {
+  const plan = planOf(options)
+  const first = await runOnce(sandbox, plan, options.box ?? {})
+  const { report, evidence } = first
+  if (!report.ended || evidence.missing.length > 0) {
+    const without = await runOnce(sandbox, plan, { ...options.box, artefacts: 'none' })
+    const works = without.report.ended && without.evidence.missing.length === 0
+    const run = plan.expected.length - evidence.missing.length
+    // What stopped the tests came with the agent's files; the tests themselves come to their end.
+    if (works) return graded(plan, 0, { ...evidence, refused: 'did_not_end' }, plan.expected.length)
+    return graded(plan, 0, evidence, Math.min(run, plan.expected.length - 1))
+  }
+  if (evidence.refused !== undefined) return graded(plan, 0, evidence, plan.expected.length)
+  const passed = plan.expected.filter((name) => report.checks.get(name) === true).length
+  const all = [...report.checks.values()].every(Boolean)
+  const value =
+    options.score === 'share' ? passed / plan.expected.length : Number(all && passed === plan.expected.length)
+  return graded(plan, value, evidence, plan.expected.length)
+}
+
+interface Plan {
+  tests: Record<string, BoxFileContent>
+  digest: string
+  expected: readonly string[]
+  script: string
+  seconds: number
+  wallMs: number
+}
+
+function planOf({
+  tests,
+  expected,
+  script = 'test.sh',
+  root = '/tests',
+  checkMs = 10_000,
+  wallMs = 60_000,
+}: ChecksOptions): Plan {
+  const refuse = (what: string): never => {
+    throw new QuintainError('options_invalid', `runChecks: ${what}`)
+  }
+  if (!root.startsWith('/')) refuse('root is no absolute path.')
+  if (!Object.hasOwn(tests, script)) refuse(`there is no ${script} among the tests.`)
+  if (expected.length === 0) refuse('name the checks that are expected; a pass needs evidence.')
+  if (new Set(expected).size < expected.length) refuse('a check is expected twice.')
+  if (expected.some((name) => name.trim() !== name || name === '' || /[\n\r]/.test(name)))
+    refuse('the name of a check is one line without blanks at its ends.')
+  const placed = Object.entries(tests).map(([path, content]) => {
+    const at = posix.join(root, path)
+    if (!at.startsWith(`${posix.normalize(root)}/`)) refuse(`the test ${path} is outside of its folder.`)
+    return [at, content] as const
+  })
+  return {
+    tests: Object.fromEntries(placed),
+    digest: testsDigest(placed),
+    expected,
+    script: posix.join(root, script),
+    seconds: Math.max(1, Math.ceil(checkMs / 1000)),
+    wallMs,
+  }
+}
+
+function bytesOf(content: BoxFileContent): Uint8Array {
+  if (typeof content === 'string') return Buffer.from(content)
+  if (content instanceof Uint8Array) return content
+  return 'link' in content ? Buffer.from(`link ${content.link}`) : bytesOf(content.data)
+}
+
+function testsDigest(files: readonly (readonly [string, BoxFileContent])[]): string {
+  const sorted = files.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return framedDigest(sorted.flatMap(([path, content]) => [path, bytesOf(content)]))
+}
+
+async function runOnce(
+  sandbox: GradingSandbox,
+  plan: Plan,
+  options: GradingBoxOptions,
+): Promise<{ report: ChecksReport; evidence: Evidence }> {
+  const runner = { [`${runnerFolder}/checks.sh`]: checksScript }
+  const box = await sandbox.start({ ...options, readOnlyFiles: { ...plan.tests, ...runner } })
+  try {
+    const nonce = randomBytes(16).toString('hex')
+    const end = await box.exec(
+      ['bash', '--norc', '--noprofile', '-c', runnerCommand, 'checks', String(plan.seconds), plan.script],
+      { stdin: `${nonce}\n`, wallMs: plan.wallMs, env: { ...gradingEnv, ...options.env } },
+    )
+    const read = readChecks(end.stdout, nonce)
+    // Whoever killed the runner could have let it say its last line; how it ended is known from outside.
+    const report = { ...read, ended: read.ended && end.exitCode === 0 && !end.timedOut }
+    const changed = !(await isUnchanged(box, plan))
+    return {
+      report,
+      evidence: {
+        tests: plan.digest,
+        driver: box.driver,
+        isolation: box.isolation,
+        failed: [...report.checks].flatMap(([name, passed]) => (passed ? [] : [name])),
+        missing: plan.expected.filter((name) => !report.checks.has(name)),
+        ...(changed ? { refused: 'tests_changed' as const } : {}),
+        end: { exitCode: end.exitCode, signal: end.signal, timedOut: end.timedOut },
+        output: end.stderr.slice(-outputKept),
+      },
+    }
+  } finally {
+    await box.stop()
+  }
+}
+
+/** Whether the tests are, after they ran, what they were before; with nothing beside them. */
+async function isUnchanged(box: Box, { tests, digest, script }: Plan): Promise<boolean> {
+  const root = rootOf(Object.keys(tests), posix.dirname(script))
+  const { entries } = await box.snapshot([root])
+  const found = entries.flatMap((entry): [string, BoxFileContent][] => {
+    if (entry.kind === 'file') return [[entry.path, entry.data]]
+    return entry.kind === 'link' ? [[entry.path, { link: entry.target }]] : []
+  })
+  return testsDigest(found) === digest
+}
+
+/** The folder that all paths are in. */
+function rootOf(paths: readonly string[], start: string): string {
+  let root = start
+  while (!paths.every((path) => path.startsWith(`${root}/`))) root = posix.dirname(root)
+  return root
+}
+
+function graded(plan: Plan, value: number, evidence: Evidence, run: number): Graded {
+  return { value, checks: { expected: plan.expected.length, run }, explain: evidence }
+}
