@@ -331,7 +331,7 @@ export interface SandboxDefinition {
    * the boxes of graders. What is not declared, graders do not see.
    */
   artefacts?: readonly string[]
-  /** Boxes that an attempt has open at once; 1 when absent. An attempt waits for all of its boxes together, so that none waits for another for ever. */
+  /** Boxes that an attempt has open at once; 1 when absent. An attempt waits for all of its boxes together, so that none waits for another for ever. Grading may have two, in any case. */
   boxes?: number
 }
 

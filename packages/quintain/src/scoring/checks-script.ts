@@ -1,18 +1,22 @@
 /** Folder of the runner in a grading box, apart from the tests. */
 export const runnerFolder = '/quintain'
 
+/** Folder in which the runner asks for what the agent made to be run, in the other box. */
+export const callsFolder = '/tmp/quintain-calls'
+
 /**
- * What runs the tests in a grading box: bash, since every box has it. Test scripts are sourced, and say what they found
- * with `check`, `report` and `graded`.
+ * What runs the tests in a grading box: bash, since every box has it. The test script is sourced, and says what it found
+ * with `check` and `report`. What the agent made does not run in this box but in another, in which there are no tests,
+ * no results and no runner: `graded` asks for it through a folder that we look into, and waits for how it ended.
  *
- * What the graded code could do to it, and why it cannot:
+ * Should a test run the agent's code here all the same, it still cannot
  * - write results itself: they are lines that begin with a number drawn for this grading. It comes by standard input, is
- *   in no variable of the environment, no argument and no file, and is read before anything of the agent's runs. The
- *   stream that the lines leave by is open in nothing that `check` and `graded` start.
+ *   in no variable of the environment, no argument and no file, and is read before any test runs. The stream that the
+ *   lines leave by is open in nothing that `check` starts.
  * - read that number, or take that stream, from the runner's memory and descriptors: the runner is started from a copy of
  *   bash that may be executed and not read, and such a process the kernel lets nobody of its own user trace or look into
  *   (`would_dump` in `fs/exec.c`).
- * - end it early, by a signal: then its last line is missing, and nothing was passed.
+ * - end it early by a signal: then its last line is missing, and nothing was passed.
  */
 export const checksScript = String.raw`
 IFS= read -r quintain_nonce
@@ -27,9 +31,29 @@ report() {
   printf '\n%s %s %s\n' "$quintain_nonce" "$quintain_word" "$1" >&9
 }
 
-# graded PROGRAM ARGUMENT...: runs what the agent made, for as long as one check may take. Input and output may be redirected.
+# graded PROGRAM ARGUMENT...: runs what the agent made, apart from here, for as long as one check may take. Gives its
+# output and exit status (124 when its time ran out, 125 when it wrote too much); takes standard input.
 graded() {
-  timeout --kill-after=1 "$quintain_seconds" "$@" 9>&-
+  quintain_call run "$@"
+}
+
+# fetch PATH: the contents of a file that a graded program has left where it runs; status 1 when there is none.
+fetch() {
+  quintain_call file "$1" </dev/null
+}
+
+quintain_call() {
+  local quintain_kind=$1 quintain_file quintain_end
+  shift
+  quintain_file=$(mktemp "$quintain_calls/XXXXXXXX") || return 125
+  cat >"$quintain_file"
+  printf '%s\0' "$quintain_kind" "$PWD" "$@" >"$quintain_file.new" && mv -- "$quintain_file.new" "$quintain_file.call"
+  until [[ -e $quintain_file.end ]]; do sleep 0.02; done
+  cat -- "$quintain_file.out"
+  cat -- "$quintain_file.err" >&2
+  quintain_end=$(<"$quintain_file.end")
+  rm -f -- "$quintain_file" "$quintain_file".*
+  return "$quintain_end"
 }
 
 # check NAME COMMAND...: a check that passes if the command ends with 0. Functions and builtins are commands too.
@@ -37,7 +61,7 @@ check() {
   local quintain_name=$1 quintain_status=0
   shift
   if [[ $(type -t -- "$1") == file ]]; then
-    graded "$@" || quintain_status=$?
+    timeout --kill-after=1 "$quintain_seconds" "$@" 9>&- || quintain_status=$?
   else
     ( "$@" ) 9>&- || quintain_status=$?
   fi
@@ -46,7 +70,9 @@ check() {
 
 quintain_seconds=$1
 quintain_main=$2
-shift 2
+quintain_calls=$3
+shift 3
+mkdir -p -- "$quintain_calls"
 export TESTS=$(dirname -- "$quintain_main")
 printf '%s begin\n' "$quintain_nonce" >&9
 . "$quintain_main"

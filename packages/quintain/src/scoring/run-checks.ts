@@ -12,7 +12,8 @@ import {
   QuintainError,
 } from '../core/index.ts'
 import { type ChecksReport, readChecks } from './checks-report.ts'
-import { checksScript, gradingEnv, runnerCommand, runnerFolder } from './checks-script.ts'
+import { callsFolder, checksScript, gradingEnv, runnerCommand, runnerFolder } from './checks-script.ts'
+import { GradedPrograms } from './graded-programs.ts'
 
 export interface ChecksOptions {
   /** The hidden tests by path, relative to `root`. They are nowhere that an agent could see, until here. */
@@ -53,11 +54,12 @@ const outputKept = 4000
 /**
  * Runs hidden tests over what an agent left, in a fresh box, and gives a reward with its checks counted.
  *
- * The tests are a bash script. `check NAME COMMAND…` passes if the command ends with 0; `graded PROGRAM…` runs what the
- * agent made, under a deadline; `report NAME STATUS` is for scripts that decide by themselves. What they report leaves
- * by a stream and under a number that the graded code does not have. A program of the agent's is run as a program of its
- * own; one that is loaded into the process whose exit status is the check (an `import` in a test) can end that process
- * with 0, and no harness can tell: print what it computes and compare outside.
+ * The tests are a bash script. `check NAME COMMAND…` passes if the command ends with 0; `report NAME STATUS` is for
+ * scripts that decide by themselves. What the agent left is there as files to look at, read-only. To run it, say `graded
+ * PROGRAM…`: it runs in another box, with the same files and without the tests, under a deadline, and its output and
+ * exit status come back; `fetch PATH` gives a file that it has written there. So a graded program finds no test to
+ * read or edit, no result to forge and no runner to end. Agent's code that a test loads into a process of its own
+ * (an `import`) is the test, and can end it with 0: have it print what it computes, and compare.
  *
  * A reward needs every expected check reported as passed, an unchanged set of tests, and a script that came to its end.
  * When the script does not come to its end, the tests run once more in a box without the agent's files. If they end
@@ -151,12 +153,23 @@ async function runOnce(
 ): Promise<{ report: ChecksReport; evidence: Evidence }> {
   const runner = { [`${runnerFolder}/checks.sh`]: checksScript }
   const box = await sandbox.start({ ...options, readOnlyFiles: { ...plan.tests, ...runner } })
+  const programs = new GradedPrograms({
+    tests: box,
+    wallMs: plan.seconds * 1000,
+    start: () => sandbox.start({ artefacts: 'writable', ...options }),
+  })
+  const over = new AbortController()
   try {
     const nonce = randomBytes(16).toString('hex')
-    const end = await box.exec(
-      ['bash', '--norc', '--noprofile', '-c', runnerCommand, 'checks', String(plan.seconds), plan.script],
-      { stdin: `${nonce}\n`, wallMs: plan.wallMs, env: { ...gradingEnv, ...options.env } },
-    )
+    const args = [String(plan.seconds), plan.script, callsFolder]
+    const running = box.exec(['bash', '--norc', '--noprofile', '-c', runnerCommand, 'checks', ...args], {
+      stdin: `${nonce}\n`,
+      wallMs: plan.wallMs,
+      env: { ...gradingEnv, ...options.env },
+      signal: over.signal,
+    })
+    const serving = programs.serve()
+    const [end] = await Promise.all([running.finally(() => programs.stop()), serving])
     const read = readChecks(end.stdout, nonce)
     // Whoever killed the runner could have let it say its last line; how it ended is known from outside.
     const report = { ...read, ended: read.ended && end.exitCode === 0 && !end.timedOut }
@@ -175,7 +188,9 @@ async function runOnce(
       },
     }
   } finally {
-    await box.stop()
+    // A script that waits for a program whose box has failed would wait for ever.
+    over.abort()
+    await Promise.all([programs.close(), box.stop()])
   }
 }
 
