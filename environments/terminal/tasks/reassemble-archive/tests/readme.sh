@@ -1,0 +1,2 @@
+cat report/README
+tail -n 2 report/regions/west.csv

@@ -1,0 +1,5 @@
+# On a copy: what a check changes, the next one does not see.
+cp shop.db "${TMPDIR:-/tmp}/copy.db"
+db() { sqlite3 -batch -init /dev/null -safe "${TMPDIR:-/tmp}/copy.db" "PRAGMA foreign_keys = ON;" "$@"; }
+db "SELECT email, name FROM customers ORDER BY email"
+db "SELECT typeof(id), count(*) FROM customers GROUP BY 1"
