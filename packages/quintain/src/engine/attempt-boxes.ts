@@ -105,7 +105,7 @@ function boxOf(door: BoxDoor, { box, id, driver, isolation, workdir }: StartedBo
         {
           op: 'exec',
           box,
-          command: typeof command === 'string' ? command : [...command],
+          command: typeof command === 'object' ? [...command] : command,
           options: plain(rest),
         },
         signal,
