@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 /** What is installed, exactly. None of it is a dependency of a package here. */
 const peers = {
+  '@modelcontextprotocol/conformance': '0.1.16',
   '@modelcontextprotocol/inspector': '2.12.0',
   '@modelcontextprotocol/sdk': '1.32.2',
   '@modelcontextprotocol/server-everything': '2026.8.31',
@@ -28,7 +29,15 @@ export function installPeers():
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle)_/.test(name)),
   )
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
+  const args = [
+    'install',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--no-package-lock',
+    '--fetch-retries=1',
+    '--fetch-timeout=20000',
+  ]
   const { status, stderr, error } = spawnSync('npm', args, {
     cwd: folder,
     env,

@@ -16,6 +16,7 @@ import {
   serveTools,
 } from '../../packages/quintain/src/mcp/index.ts'
 import { installPeers } from './install-peers.ts'
+import { runOfficialSuite } from './official-suite.ts'
 
 const counts = { passed: 0, failed: 0, skipped: 0 }
 const room = mkdtempSync(join(tmpdir(), 'quintain-mcp-'))
@@ -344,6 +345,11 @@ check('ours, by the official inspector: list, call, a failure, schemas without c
   const none = await inspect('--method', 'tools/call', '--tool-name', 'none')
   holds(none.code !== 0, 'an unknown tool fails')
   await server.close()
+})
+
+check('the official conformance suite, against both sides of ours', async (peers) => {
+  const { failed } = await runOfficialSuite(peers)
+  holds(failed.length === 0, failed.join('\n'))
 })
 
 const installed = installPeers()
