@@ -9,6 +9,7 @@ const built = join(root, 'dist', 'bench')
 const startedFiles = [
   'packages/quintain/src/models/fake-server-main.ts',
   'packages/quintain/src/engine/worker-main.ts',
+  'packages/quintain/src/sandbox/memory/thread-main.ts',
 ]
 const peer = 'conformance/verifiers'
 

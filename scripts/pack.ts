@@ -16,7 +16,12 @@ import { fileURLToPath } from 'node:url'
 type Json = Record<string, unknown>
 
 /** Files that are started as processes or threads, or stand in a page, so that no import leads to them. */
-const startedFiles = ['src/cli/main.ts', 'src/engine/worker-main.ts', 'src/report/html/client/main.ts']
+const startedFiles = [
+  'src/cli/main.ts',
+  'src/engine/worker-main.ts',
+  'src/sandbox/memory/thread-main.ts',
+  'src/report/html/client/main.ts',
+]
 
 /** What a published package carries beside what is built. */
 const carried = ['bin', 'docs', 'schemas', 'template', 'README.md', 'LICENSE', 'CHANGELOG.md']

@@ -20,6 +20,10 @@ export class KeptOutput {
     this.#keep = limit - this.#headLeft
   }
 
+  get written(): number {
+    return this.#written
+  }
+
   add(chunk: Uint8Array): void {
     this.#written += chunk.length
     // Copied: a chunk may be a view into a buffer that is far larger.

@@ -1,1 +1,5 @@
+export type * from '../core/sandbox.ts'
+export { defaultBoxLimits } from '../core/sandbox.ts'
 export { bwrapDriver } from './bwrap/driver.ts'
+export { bashDriver } from './memory/driver.ts'
+export { processDriver } from './process/driver.ts'

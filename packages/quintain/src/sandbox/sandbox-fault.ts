@@ -5,3 +5,8 @@ import type { SandboxFaultCode } from '../core/sandbox.ts'
 export function sandboxFault(code: SandboxFaultCode, message: string, cause?: unknown): FaultError {
   return new FaultError({ owner: 'sandbox', code, message, retryable: code !== 'sandbox_stopped' }, cause)
 }
+
+/** What every call on a box that was stopped gets. */
+export function stoppedFault(): FaultError {
+  return sandboxFault('sandbox_stopped', 'the box was stopped; start another')
+}

@@ -15,7 +15,9 @@ import { boxPath, bytesOfName, nameOfBytes } from '../box-name.ts'
 import { type BoxPlan, checkVariables, type PlacedFile } from '../box-options.ts'
 import { outputFields, type StreamOutput } from '../command-output.ts'
 import { notStarted, signalName, toCommand } from '../exec-result.ts'
-import { sandboxFault } from '../sandbox-fault.ts'
+import { noSuchPath, type Refused, refused } from '../file-refusal.ts'
+import { sandboxFault, stoppedFault } from '../sandbox-fault.ts'
+import { defaultReadBytes, snapshotLimits } from '../snapshot-limits.ts'
 import { type Channel, type Frame, packFields, unpackFields } from './channel.ts'
 
 /** What holds a box up: the process namespace and what limits it. */
@@ -36,8 +38,6 @@ interface Pending {
 const chunkBytes = 262_144
 /** How long a command that was killed may take to be dead before its box is taken for stuck. */
 const killGraceMs = 10_000
-const defaultReadBytes = 16 * 2 ** 20
-const defaultSnapshot = { maxBytes: 64 * 2 ** 20, maxEntries: 20_000 }
 const listedEntries = 20_000
 
 /** A box whose inside is reached over the channel to its supervisor only: no path of it is ever opened from here. */
@@ -220,7 +220,7 @@ export class BwrapBox implements Box {
     paths: readonly string[] = [this.workdir],
     options: SnapshotOptions = {},
   ): Promise<Snapshot> {
-    const { maxBytes, maxEntries } = { ...defaultSnapshot, ...options }
+    const { maxBytes, maxEntries } = snapshotLimits(options)
     const snapshot: Snapshot = { version: 1, entries: [], skipped: [] }
     const wanted: Buffer[] = []
     for (const path of paths) {
@@ -284,19 +284,19 @@ export class BwrapBox implements Box {
   ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#check()
-      if (this.#state === 'ruined') return resolve(refusal('missing', 'nothing is left of the box'))
+      if (this.#state === 'ruined') return resolve(refused('missing', 'nothing is left of the box'))
       this.#pending.set(id, {
         frame: ({ type: got, body }) => {
           if (got === 'D' || got === 'B') return into(body, got)
           this.#pending.delete(id)
           const [reason, extra] = unpackFields(body).map((field) => field.toString('utf8'))
           resolve(
-            reason === '' ? { ok: true, extra: extra ?? '' } : refusal(reason as FileRefusal, extra ?? ''),
+            reason === '' ? { ok: true, extra: extra ?? '' } : refused(reason as FileRefusal, extra ?? ''),
           )
         },
         gone: () =>
           this.#state === 'ruined'
-            ? resolve(refusal('missing', 'nothing is left of the box'))
+            ? resolve(refused('missing', 'nothing is left of the box'))
             : reject(this.#fault()),
       })
       this.#channel.send(type, id, packFields(fields))
@@ -333,12 +333,12 @@ export class BwrapBox implements Box {
 
   #fault(): Error {
     return this.#state === 'stopped'
-      ? sandboxFault('sandbox_stopped', 'the box was stopped; start another')
+      ? stoppedFault()
       : sandboxFault('sandbox_lost', 'the box ended without being stopped')
   }
 }
 
-type Answer = { ok: true; extra: string } | { ok: false; reason: FileRefusal; message: string }
+type Answer = { ok: true; extra: string } | Refused
 
 interface Collected {
   parts: Buffer[]
@@ -362,14 +362,6 @@ function kept({ parts, written, bytes }: Collected, cap: number): StreamOutput {
 
 function encoded(field: string | number): string | number | Uint8Array {
   return typeof field === 'string' ? bytesOfName(field) : field
-}
-
-function refusal(reason: FileRefusal, message: string): { ok: false; reason: FileRefusal; message: string } {
-  return { ok: false, reason, message }
-}
-
-function noSuchPath() {
-  return refusal('missing', 'no file can have this path')
 }
 
 function plain(answer: Answer): FileResult<object> {

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { killQuietly, readOrEmpty, startOf } from '../process-table.ts'
 
 /** A control group of one box. */
 export interface Cgroup {
@@ -126,14 +127,6 @@ async function removeGroup(folder: string): Promise<void> {
   }
 }
 
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It is gone.
-  }
-}
-
 /** Whether a group with its limits can be made there. */
 function works(parent: Parent): boolean {
   const folder = join(parent.folder, `${prefix}probe-${process.pid}`)
@@ -183,18 +176,4 @@ function below(root: string, path: string): string {
 
 function processNamespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
-}
-
-/** When a process started, in clock ticks since the machine did: with its number, who it is. */
-function startOf(pid: number): string | undefined {
-  const stat = readOrEmpty(`/proc/${pid}/stat`)
-  return stat === '' ? undefined : stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-}
-
-function readOrEmpty(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
 }

@@ -6,6 +6,7 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 import type { Availability, Box, BoxOptions, SandboxDriver } from '../../core/sandbox.ts'
 import { type BoxPlan, planBox, refuseOption } from '../box-options.ts'
 import { findProgram } from '../find-program.ts'
+import { killQuietly } from '../process-table.ts'
 import { sandboxFault } from '../sandbox-fault.ts'
 import { Turnstile } from '../turnstile.ts'
 import { bwrapArguments, descriptors, ownEtc } from './arguments.ts'
@@ -229,12 +230,4 @@ async function readInfo(stream: Readable): Promise<number | undefined> {
   if (!stream.readableEnded) await once(stream, 'close')
   const pid = /"child-pid": *(\d+)/.exec(text)?.[1]
   return pid === undefined ? undefined : Number(pid)
-}
-
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It is gone.
-  }
 }

@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Availability, Box, BoxOptions, SandboxDriver } from '../../core/sandbox.ts'
+import { boxHome, planBox, refuseOption } from '../box-options.ts'
+import { findProgram } from '../find-program.ts'
+import { startOf } from '../process-table.ts'
+import { sandboxFault } from '../sandbox-fault.ts'
+import { ProcessBox } from './box.ts'
+
+const prefix = 'quintain-box-'
+
+/**
+ * No isolation: a command is a process of this machine, with our rights, our network and our files, in a folder of its
+ * own and without our variables. Only for code that you would run yourself. Wall clock, processor time and output are
+ * limited; memory, processes and disk are not. It has no root of its own, so paths outside the working directory are
+ * paths below a temporary folder for `read`, `write` and `files`, and paths of the machine for commands.
+ */
+export function processDriver(): SandboxDriver {
+  return new ProcessDriver()
+}
+
+class ProcessDriver implements SandboxDriver {
+  readonly name = 'process'
+  readonly isolation = 'none'
+  readonly #boxes = new Set<Box>()
+  #started = 0
+
+  async available(): Promise<Availability> {
+    return this.#shell() === undefined
+      ? { available: false, reason: 'there is no bash and no sh' }
+      : { available: true }
+  }
+
+  async start(options: BoxOptions = {}): Promise<Box> {
+    const plan = planBox(options)
+    if (plan.image !== undefined) refuseOption('process', 'image', 'has no system of its own; leave it out')
+    if (plan.readOnlyFiles.length > 0)
+      refuseOption('process', 'readOnlyFiles', 'cannot protect files; use another driver')
+    if (plan.mounts.length > 0)
+      refuseOption('process', 'mounts', 'cannot mount; its commands see the host itself')
+    if (plan.sockets.length > 0)
+      refuseOption('process', 'network', 'cannot relay; its commands see the host itself')
+    const shell = this.#shell()
+    if (shell === undefined) throw sandboxFault('sandbox_start_failed', 'there is no bash and no sh')
+    options.signal?.throwIfAborted()
+    const name = `${prefix}${process.pid}-${startOf(process.pid) ?? '0'}-`
+    const root = await mkdtemp(join(tmpdir(), name)).catch((error: unknown) => {
+      throw sandboxFault('sandbox_start_failed', 'a temporary folder could not be made', error)
+    })
+    this.#started += 1
+    const box = new ProcessBox({
+      id: `process-${process.pid}-${this.#started}`,
+      plan,
+      root,
+      shell,
+      onStop: () => this.#boxes.delete(box),
+    })
+    this.#boxes.add(box)
+    try {
+      for (const folder of [plan.workdir, boxHome, '/tmp'])
+        await mkdir(join(root, folder), { recursive: true })
+      await box.furnish(plan.files)
+    } catch (error) {
+      await box.stop()
+      throw sandboxFault('sandbox_start_failed', 'the box could not be filled', error)
+    }
+    return box
+  }
+
+  /** Folders of processes that are gone. */
+  async sweep(): Promise<number> {
+    let removed = 0
+    for (const name of await readdir(tmpdir())) {
+      const [, pid, start] = new RegExp(`^${prefix}(\\d+)-(\\d+)-`).exec(name) ?? []
+      if (pid === undefined || startOf(Number(pid)) === start) continue
+      await rm(join(tmpdir(), name), { recursive: true, force: true })
+      removed += 1
+    }
+    return removed
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#boxes].map((box) => box.stop()))
+  }
+
+  #shell(): string | undefined {
+    return findProgram('bash') ?? findProgram('sh')
+  }
+}
