@@ -29,6 +29,8 @@ export default environment({
   world,
 ${code}})
 `,
+  /** A whole module that cannot run here, such as one that needs a package that is not installed. */
+  module: (code) => code,
   /** Statements, with an environment and an agent at hand. */
   statements: (code) => `${imports}
 declare const env: Environment
