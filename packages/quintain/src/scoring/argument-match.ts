@@ -1,4 +1,5 @@
 import { canonicalState, stateText } from './canonical-state.ts'
+import { isRecord } from './state-value.ts'
 
 /** How texts are compared. `loose` leaves out case, spaces and `,./-_*^`, as the Berkeley function-calling checker does. */
 export type StringMode = 'exact' | 'loose'
@@ -59,7 +60,10 @@ function hasType(type: string, value: unknown): boolean {
   }
 }
 
-/** Whether two argument values are equal: numbers as numbers, lists in order, objects whatever the order of their keys. */
+/**
+ * Whether two argument values are equal: numbers as numbers, lists in order, objects whatever the order of their keys.
+ * Throws `not_json` for what `stateDiff` refuses; arguments that were read from JSON hold nothing of the kind.
+ */
 export function sameArgument(expected: unknown, actual: unknown, rules: ArgumentRules = {}): boolean {
   if (typeof expected === 'string' && typeof actual === 'string') {
     return rules.strings === 'loose' ? loose(expected) === loose(actual) : expected === actual
@@ -68,7 +72,8 @@ export function sameArgument(expected: unknown, actual: unknown, rules: Argument
     if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false
     return expected.every((item, i) => sameArgument(item, actual[i], rules))
   }
-  if (isObject(expected) && isObject(actual)) {
+  if (isRecord(expected) || isRecord(actual)) {
+    if (!isRecord(expected) || !isRecord(actual)) return false
     const keys = Object.keys(expected)
     return (
       keys.length === Object.keys(actual).length &&
@@ -83,8 +88,4 @@ function loose(text: string): string {
     .replace(/[ ,./\-_*^]/g, '')
     .toLowerCase()
     .replaceAll("'", '"')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

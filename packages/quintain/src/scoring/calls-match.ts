@@ -1,5 +1,6 @@
 import type { ToolAction } from './action-match.ts'
 import { type ArgumentRules, sameArgument } from './argument-match.ts'
+import { maximumMatching } from './maximum-matching.ts'
 
 /** A call that is wanted, with the values that each argument may have; null among them means that it may be left out. */
 export interface AllowedCall {
@@ -21,9 +22,8 @@ export function callAllowed(allowed: AllowedCall, actual: ToolAction, rules: Arg
 }
 
 /**
- * Pairs made calls with wanted ones, whatever their order, so that as many as possible are paired: a maximum matching,
- * found by augmenting paths (Kuhn 1955). A greedy pairing would spend a wanted call that fits many on one that has
- * another partner. Gives for each wanted call the position of the made one, or undefined.
+ * Pairs made calls with wanted ones, whatever their order, so that as many as possible are paired (`maximumMatching`).
+ * Gives for each wanted call the position of the made one, or undefined.
  */
 export function pairCalls(
   allowed: readonly AllowedCall[],
@@ -31,35 +31,7 @@ export function pairCalls(
   rules: ArgumentRules = {},
 ): (number | undefined)[] {
   const fits = allowed.map((call) => actual.flatMap((made, i) => (callAllowed(call, made, rules) ? [i] : [])))
-  const wantedOf: (number | undefined)[] = actual.map(() => undefined)
-  const pairedTo: (number | undefined)[] = allowed.map(() => undefined)
-  // Without recursion: a path may be as long as there are calls.
-  for (const start of allowed.keys()) {
-    const cameFrom = new Map<number, number>()
-    const open = [start]
-    let free: number | undefined
-    while (open.length > 0 && free === undefined) {
-      const wanted = open.pop()!
-      for (const made of fits[wanted]!) {
-        if (cameFrom.has(made)) continue
-        cameFrom.set(made, wanted)
-        const holder = wantedOf[made]
-        if (holder === undefined) {
-          free = made
-          break
-        }
-        open.push(holder)
-      }
-    }
-    while (free !== undefined) {
-      const wanted: number = cameFrom.get(free)!
-      const before: number | undefined = pairedTo[wanted]
-      wantedOf[free] = wanted
-      pairedTo[wanted] = free
-      free = before
-    }
-  }
-  return pairedTo
+  return maximumMatching(allowed.length, actual.length, (wanted) => fits[wanted]!)
 }
 
 /** Whether the calls that were made are exactly those that were wanted, in any order: one for each, none missing, none more. */

@@ -71,6 +71,13 @@ test.each([
   expect(argumentMatches(type, expected, actual)).toBe(match)
 })
 
+test('arguments that are no JSON are compared by what they are, or refused', () => {
+  const same = (a: unknown, b: unknown) => argumentMatches('any', a, b)
+  expect(same({ at: new Date(0) }, { at: new Date(1) })).toBe(false)
+  expect(same({ at: new Date(0) }, { at: new Date(0) })).toBe(true)
+  expect(() => same({ at: new Map([[1, 2]]) }, { at: new Map() })).toThrow(/a Map/)
+})
+
 test('loose texts leave out case, spaces and marks, and nothing else', () => {
   const loose = (a: string, b: string) => argumentMatches('string', a, b, { strings: 'loose' })
   expect(loose('New-York, NY', 'new york ny')).toBe(true)
@@ -189,5 +196,77 @@ describe('sqlResultEqual', () => {
       ),
     ).toBe(true)
     expect(sqlResultEqual([[0.3]], [[0.31]], { tolerance: 1e-9 })).toBe(false)
+  })
+
+  test('with a tolerance rows are paired, whatever stands beside their numbers', () => {
+    expect(
+      sqlResultEqual(
+        [
+          [1, 'b'],
+          [1.0000001, 'a'],
+        ],
+        [
+          [1.0000001, 'b'],
+          [1, 'a'],
+        ],
+        { tolerance: 1e-3 },
+      ),
+    ).toBe(true)
+    const cell = fc.oneof(
+      fc.integer({ min: 0, max: 6 }),
+      fc.constantFrom<unknown>('x', null, 2n, Number.NaN, new Date(0)),
+    )
+    const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 3 }), { maxLength: 5 })
+    const nearCell = (a: unknown, b: unknown): boolean => {
+      const [x, y] = [a, b].map((of) => (typeof of === 'bigint' ? Number(of) : of))
+      return typeof x === 'number' && typeof y === 'number' && !Number.isNaN(x) && !Number.isNaN(y)
+        ? Math.abs(x - y) <= 1
+        : String(x) === String(y) && typeof x === typeof y
+    }
+    const somePairing = (a: unknown[][], b: unknown[][]): boolean =>
+      a.length === b.length &&
+      (a.length === 0 ||
+        b.some(
+          (row, i) =>
+            row.length === a[0]!.length &&
+            row.every((value, column) => nearCell(a[0]![column], value)) &&
+            somePairing(a.slice(1), b.toSpliced(i, 1)),
+        ))
+    const shaken = table.chain((rows) =>
+      fc.tuple(
+        fc.constant(rows),
+        fc
+          .tuple(
+            ...rows.map((row) =>
+              fc.tuple(
+                ...row.map((value) =>
+                  fc
+                    .integer({ min: -1, max: 1 })
+                    .map((by) => (typeof value === 'number' ? value + by : value)),
+                ),
+              ),
+            ),
+          )
+          .map((moved) => moved.toReversed()),
+      ),
+    )
+    fc.assert(
+      fc.property(fc.oneof(fc.tuple(table, table), shaken), ([a, b]) => {
+        const equal = somePairing(a, b)
+        expect(sqlResultEqual(a, b, { tolerance: 1 })).toBe(equal)
+        expect(sqlResultEqual(b, a, { tolerance: 1 })).toBe(equal)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('a cell is compared by what it is, or refused', () => {
+    for (const tolerance of [0, 1e-6]) {
+      expect(sqlResultEqual([[new Date(0)]], [[new Date(1)]], { tolerance })).toBe(false)
+      expect(sqlResultEqual([[new Date(0)]], [[new Date(0)]], { tolerance })).toBe(true)
+      expect(sqlResultEqual([[Uint8Array.of(1)]], [[Uint8Array.of(2)]], { tolerance })).toBe(false)
+      expect(sqlResultEqual([[Number.NaN]], [[Number.NaN]], { tolerance })).toBe(true)
+      expect(() => sqlResultEqual([[new Map()]], [[new Map()]], { tolerance })).toThrow(/a Map at 0\.0/)
+    }
   })
 })

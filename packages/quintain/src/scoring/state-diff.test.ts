@@ -24,7 +24,20 @@ describe('stateDiff', () => {
     const small = fc.letrec((tie) => ({
       value: fc.oneof(
         { maxDepth: 3 },
-        fc.constantFrom(null, true, 0, 1, '1', 'x', '2026-03-01T00:00:00Z', '2026-03-01T01:00:00+01:00'),
+        fc.constantFrom<unknown>(
+          null,
+          undefined,
+          true,
+          0,
+          1,
+          '1',
+          'x',
+          new Date(0),
+          Uint8Array.of(1),
+          2n ** 60n,
+          '2026-03-01T00:00:00Z',
+          '2026-03-01T01:00:00+01:00',
+        ),
         fc.array(tie('value'), { maxLength: 3 }),
         fc.dictionary(fc.constantFrom('a', 'b'), tie('value'), { maxKeys: 2 }),
       ),
@@ -109,6 +122,130 @@ describe('stateDiff', () => {
     ['decimal', true, 1, false],
   ] as const)('as %s %j and %j are equal: %j', (type, a, b, equal) => {
     expect(stateEqual({ at: a }, { at: b }, { types: { at: type } })).toBe(equal)
+  })
+
+  describe('what JSON has no word for', () => {
+    class Money {
+      readonly #cents: number
+      constructor(cents: number) {
+        this.#cents = cents
+      }
+      get cents() {
+        return this.#cents
+      }
+    }
+    const places: [string, (value: unknown) => unknown, StateRules?][] = [
+      ['alone', (value) => value],
+      ['in a field', (value) => ({ a: { b: value } })],
+      ['in a list', (value) => [1, [value]]],
+      ['in an unordered list', (value) => ({ a: [{ b: value }] }), { unordered: ['a'] }],
+      ['under a type', (value) => ({ a: value }), { types: { a: 'datetime' } }],
+      ['inside a value under a type', (value) => ({ a: { b: [value] } }), { types: { a: 'decimal' } }],
+    ]
+
+    test.each(places)('is compared by what it is, %s', (_, put, rules) => {
+      const differ: [unknown, unknown][] = [
+        [new Date(0), new Date(1)],
+        [new Date(0), {}],
+        [new Date(0), { $date: '1970-01-01T00:00:00.000Z' }],
+        [Uint8Array.of(1), Uint8Array.of(2)],
+        [Uint8Array.of(1), [1]],
+        [Uint8Array.of(1), { 0: 1 }],
+        [2n ** 60n, 2n ** 60n + 1n],
+        [2n ** 60n, { $integer: String(2n ** 60n) }],
+        [{ $integer: '1' }, { $$integer: '1' }],
+        [Number.NaN, Number.POSITIVE_INFINITY],
+      ]
+      const equal: [unknown, unknown][] = [
+        [new Date(5), new Date(5)],
+        [Uint8Array.of(1, 2), Buffer.from([1, 2])],
+        [2n ** 60n, 2n ** 60n],
+        [Number.NaN, Number.NaN],
+        [{ $date: 'x' }, { $date: 'x' }],
+        [Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+      ]
+      for (const [a, b] of differ) {
+        expect(stateDiff(put(a), put(b), rules)).not.toEqual([])
+        expect(stateDigest(put(a), rules)).not.toBe(stateDigest(put(b), rules))
+      }
+      for (const [a, b] of equal) {
+        expect(stateDiff(put(a), put(b), rules)).toEqual([])
+        expect(stateDigest(put(a), rules)).toBe(stateDigest(put(b), rules))
+      }
+    })
+
+    test.each(places)('or refused, %s', (_, put, rules) => {
+      const refused: unknown[] = [
+        new Map([[1, 2]]),
+        new Set([1]),
+        /a/,
+        () => 1,
+        Symbol('a'),
+        new Money(1),
+        new Date(Number.NaN),
+        new Error('no'),
+        new Number(1),
+        new Float64Array(1),
+        new ArrayBuffer(1),
+        new URL('https://quintain.example'),
+        Promise.resolve(),
+        /a/.exec('a'),
+        { [Symbol('a')]: 1 },
+      ]
+      const notJson = expect.objectContaining({ code: 'not_json' })
+      for (const value of refused) {
+        const text = String(Object.prototype.toString.call(value))
+        for (const other of [value, {}, undefined, []]) {
+          expect(() => stateDiff(put(value), put(other), rules), text).toThrow(notJson)
+          expect(() => stateDiff(put(other), put(value), rules), text).toThrow(notJson)
+        }
+        expect(() => stateDigest(put(value), rules), text).toThrow(notJson)
+      }
+    })
+
+    test('is refused by its place, and where it is ignored it is not looked at', () => {
+      const state = { orders: { A: { seen: new Map() } } }
+      expect(() => stateDiff(state, state)).toThrow(/a Map at orders\.A\.seen/)
+      expect(() => stateDiff({}, state)).toThrow(/a Map at orders\.A\.seen/)
+      const rules: StateRules = { ignore: ['orders.*.seen'] }
+      expect(stateDiff(state, { orders: { A: { seen: new Set() } } }, rules)).toEqual([])
+      expect(stateDigest(state, rules)).toBe(stateDigest({ orders: { A: {} } }, rules))
+      expect(changeLines(stateDiff({ orders: {} }, state, rules))).toEqual(['orders.A: + (not plain data)'])
+    })
+
+    test('a state that holds itself is refused, and a deep one is not', () => {
+      const loop = (): unknown => {
+        const state: Record<string, unknown> = { list: [] }
+        state['list'] = [state]
+        return state
+      }
+      for (const rules of [{}, { unordered: ['**'] }]) {
+        expect(() => stateDiff(loop(), loop(), rules)).toThrow(/holds itself/)
+        expect(() => stateDigest(loop(), rules)).toThrow(/holds itself/)
+      }
+      const deep = (end: number): unknown => {
+        let state: unknown = end
+        for (let depth = 0; depth < 900; depth++) state = depth % 2 === 0 ? [state] : { a: state }
+        return state
+      }
+      expect(stateDiff(deep(1), deep(2))).toHaveLength(1)
+      expect(stateDigest(deep(1))).not.toBe(stateDigest(deep(2)))
+    })
+
+    test('undefined in a list is a thing of its own', () => {
+      for (const other of [[null], [], [0]]) {
+        expect(stateEqual([undefined], other)).toBe(false)
+        expect(stateDigest([undefined])).not.toBe(stateDigest(other))
+      }
+      expect(stateEqual([undefined], Array(1))).toBe(true)
+      expect(stateDigest([undefined])).toBe(stateDigest(Array(1)))
+    })
+
+    test('a Date is the instant that a datetime names', () => {
+      const rules: StateRules = { types: { at: 'datetime' } }
+      expect(stateEqual({ at: new Date(0) }, { at: '1970-01-01T01:00:00+01:00' }, rules)).toBe(true)
+      expect(stateEqual({ at: new Date(0) }, { at: '1970-01-01T01:00:00Z' }, rules)).toBe(false)
+    })
   })
 
   test('order and repeats count where nothing else is declared', () => {

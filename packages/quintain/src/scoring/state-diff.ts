@@ -1,5 +1,6 @@
 import { anyElement, canonicalState, ignored, stateText } from './canonical-state.ts'
 import { type ActiveRules, compileRules, ruleHere, rulesBelow, type StateRules } from './state-rules.ts'
+import { checkList, fieldNames, isRecord, type Trail } from './state-value.ts'
 
 /** One difference between two states. */
 export interface StateChange {
@@ -19,72 +20,112 @@ export interface StateChange {
  * them. Order counts, unless a list is named in `unordered`; there an element that occurs twice is there twice.
  * Nothing is left out that `ignore` does not name.
  *
- * Throws `usage` for an unknown type, `not_json` for a state with a cycle inside an unordered list.
+ * Compared are JSON values, and what databases and programs add to them: bigints, Dates (as the instants that they
+ * are) and Uint8Arrays (by their bytes). All else has no content that every reader would see in it.
+ *
+ * Throws `usage` for an unknown type; `not_json`, with the path, for a Map, a Set, a function, an instance of a class,
+ * a state that holds itself or is more than 1,000 deep, in any place that is not ignored.
  *
  * @example
  * stateDiff(before, after, { ignore: ['orders.*.updated_at'], unordered: ['refunds'], types: { 'orders.*.placed': 'datetime' } })
  */
 export function stateDiff(before: unknown, after: unknown, rules: StateRules = {}): StateChange[] {
-  const changes: StateChange[] = []
-  compare(before, after, [], compileRules(rules), changes)
-  return changes
+  const walk: Walk = { trail: [], changes: [] }
+  compare(before, after, compileRules(rules), walk)
+  return walk.changes
 }
 
-/** Whether two states are equal under rules. */
+/** Whether two states are equal under rules. Throws what `stateDiff` does. */
 export function stateEqual(a: unknown, b: unknown, rules: StateRules = {}): boolean {
   return stateDiff(a, b, rules).length === 0
 }
 
-function compare(
-  before: unknown,
-  after: unknown,
-  path: readonly string[],
-  rules: ActiveRules,
-  changes: StateChange[],
-): void {
-  if (before === after) return
-  const { ignore, unordered, type } = ruleHere(rules)
-  if (ignore) return
-  if (type === undefined && Array.isArray(before) && Array.isArray(after)) {
-    if (unordered) compareBags(before, after, path, rules, changes)
-    else compareFields(before, after, path, rules, changes)
-    return
-  }
-  if (type === undefined && isObject(before) && isObject(after)) {
-    compareFields(before, after, path, rules, changes)
-    return
-  }
-  if (stateText(canonicalState(before, rules)) === stateText(canonicalState(after, rules))) return
-  changes.push({ path, kind: 'changed', before, after })
+interface Walk {
+  trail: Trail
+  changes: StateChange[]
 }
 
-function compareFields(
-  before: object,
-  after: object,
-  path: readonly string[],
+function compare(before: unknown, after: unknown, rules: ActiveRules, walk: Walk): void {
+  if (sameScalar(before, after)) return
+  const { ignore, unordered, type } = ruleHere(rules)
+  if (ignore) return
+  if (type === undefined) {
+    if (Array.isArray(before) && Array.isArray(after)) {
+      if (unordered) compareBags(before, after, rules, walk)
+      else compareLists(before, after, rules, walk)
+      return
+    }
+    if (isRecord(before) && isRecord(after)) {
+      compareFields(before, after, rules, walk)
+      return
+    }
+  }
+  const was = stateText(canonicalState(before, rules, walk.trail))
+  if (was !== stateText(canonicalState(after, rules, walk.trail)))
+    walk.changes.push({ path: [...walk.trail], kind: 'changed', before, after })
+}
+
+/** Most of two states is the same scalars, and what is one thing is equal under any rule. */
+function sameScalar(a: unknown, b: unknown): boolean {
+  if (a !== b) return false
+  return a === null || (typeof a !== 'object' && typeof a !== 'function' && typeof a !== 'symbol')
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function compareFields(before: Fields, after: Fields, rules: ActiveRules, walk: Walk): void {
+  for (const name of fieldNames(before, walk.trail)) {
+    const value = before[name]
+    const other = fieldOf(after, name)
+    if (value === undefined || sameScalar(value, other)) continue
+    if (other === undefined) onOneSide('removed', name, value, rules, walk)
+    else compareBelow(name, value, other, rules, walk)
+  }
+  for (const name of fieldNames(after, walk.trail)) {
+    const value = after[name]
+    if (value !== undefined && fieldOf(before, name) === undefined)
+      onOneSide('added', name, value, rules, walk)
+  }
+}
+
+function compareLists(
+  before: readonly unknown[],
+  after: readonly unknown[],
   rules: ActiveRules,
-  changes: StateChange[],
+  walk: Walk,
 ): void {
-  const [had, has] = [before, after] as [Record<string, unknown>, Record<string, unknown>]
-  for (const name of Object.keys(had)) {
-    const value = had[name]
-    const other = fieldOf(has, name)
-    // Most of two states is the same scalars, and what is one thing is equal under any rule.
-    if (value === undefined || value === other) continue
-    const below = rulesBelow(rules, name)
-    if (other !== undefined) compare(value, other, [...path, name], below, changes)
-    else if (!ruleHere(below).ignore) changes.push({ path: [...path, name], kind: 'removed', before: value })
+  checkList(before, walk.trail)
+  checkList(after, walk.trail)
+  for (let at = 0; at < Math.max(before.length, after.length); at++) {
+    const name = String(at)
+    if (at >= after.length) onOneSide('removed', name, before[at], rules, walk)
+    else if (at >= before.length) onOneSide('added', name, after[at], rules, walk)
+    else compareBelow(name, before[at], after[at], rules, walk)
   }
-  for (const name of Object.keys(has)) {
-    const value = has[name]
-    if (value === undefined || fieldOf(had, name) !== undefined) continue
-    if (!ruleHere(rulesBelow(rules, name)).ignore)
-      changes.push({ path: [...path, name], kind: 'added', after: value })
-  }
+}
+
+function compareBelow(name: string, before: unknown, after: unknown, rules: ActiveRules, walk: Walk): void {
+  walk.trail.push(name)
+  compare(before, after, rulesBelow(rules, name), walk)
+  walk.trail.pop()
+}
+
+function onOneSide(
+  kind: 'added' | 'removed',
+  name: string,
+  value: unknown,
+  rules: ActiveRules,
+  { trail, changes }: Walk,
+): void {
+  trail.push(name)
+  // Read as well, so that what cannot be compared is refused wherever it is.
+  if (canonicalState(value, rulesBelow(rules, name), trail) !== ignored)
+    changes.push({ path: [...trail], kind, ...(kind === 'added' ? { after: value } : { before: value }) })
+  trail.pop()
 }
 
 /** A field of the object itself; absent and undefined are one. */
-function fieldOf(object: Record<string, unknown>, name: string): unknown {
+function fieldOf(object: Fields, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
@@ -92,46 +133,57 @@ function fieldOf(object: Record<string, unknown>, name: string): unknown {
 function compareBags(
   before: readonly unknown[],
   after: readonly unknown[],
-  path: readonly string[],
   rules: ActiveRules,
-  changes: StateChange[],
+  { trail, changes }: Walk,
 ): void {
+  checkList(before, trail)
+  checkList(after, trail)
   const missing = new Map<string, unknown[]>()
   const below = rulesBelow(rules, anyElement)
-  const textOf = (item: unknown): string | undefined => {
-    const canonical = canonicalState(item, below)
+  const textOf = (item: unknown, at: number): string | undefined => {
+    trail.push(String(at))
+    const canonical = canonicalState(item, below, trail)
+    trail.pop()
     return canonical === ignored ? undefined : stateText(canonical)
   }
-  for (const item of before) {
-    const text = textOf(item)
+  for (const [at, item] of before.entries()) {
+    const text = textOf(item, at)
     if (text === undefined) continue
     const same = missing.get(text)
     if (same === undefined) missing.set(text, [item])
     else same.push(item)
   }
+  const path = [...trail]
   const added: unknown[] = []
-  for (const item of after) {
-    const text = textOf(item)
-    if (text !== undefined && missing.get(text)?.pop() === undefined) added.push(item)
+  for (const [at, item] of after.entries()) {
+    const text = textOf(item, at)
+    if (text === undefined) continue
+    const same = missing.get(text)
+    if (same === undefined || same.length === 0) added.push(item)
+    else same.pop()
   }
   for (const items of missing.values())
     for (const item of items) changes.push({ path, kind: 'removed', before: item })
   for (const item of added) changes.push({ path, kind: 'added', after: item })
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Differences as lines for people: `orders.A-1.status: "placed" -> "cancelled"`. */
 export function changeLines(changes: readonly StateChange[]): string[] {
-  const textOf = (value: unknown) => stateText(canonicalState(value, []))
   return changes.map(({ path, kind, before, after }) => {
     const place = path.length === 0 ? '(all)' : path.join('.')
     if (kind === 'added') return `${place}: + ${textOf(after)}`
     if (kind === 'removed') return `${place}: - ${textOf(before)}`
     return `${place}: ${textOf(before)} -> ${textOf(after)}`
   })
+}
+
+/** A value that differs, as text. In it may be, in a place that was not compared, what has no text. */
+function textOf(value: unknown): string {
+  try {
+    return stateText(canonicalState(value, []))
+  } catch {
+    return '(not plain data)'
+  }
 }
 
 /**

@@ -1,9 +1,10 @@
+import { types } from 'node:util'
 import { canonicalDateTime, dateOfText } from './calendar.ts'
 
 /**
- * How a value is to be read before it is compared.
+ * How a value is to be read before it is compared. A value that is no such thing is compared as what it is.
  *
- * - `datetime`: RFC 3339 text; two spellings of one instant are equal. Without an offset it is a local time, equal to no instant.
+ * - `datetime`: RFC 3339 text, or a Date; two spellings of one instant are equal. Without an offset it is a local time, equal to no instant.
  * - `date`: a calendar day, as `2026-03-01` or as people write it.
  * - `decimal`: a number, or text that is one: `"10.50"` is 10.5. For columns that hold exact decimals as text.
  */
@@ -11,11 +12,13 @@ export type ValueType = 'datetime' | 'date' | 'decimal'
 
 export const valueTypes: readonly ValueType[] = ['datetime', 'date', 'decimal']
 
-/** One form for all spellings of a value; a value that is no such thing is its own form, and equals only itself. */
-export function canonicalValue(type: ValueType, value: unknown): unknown {
-  if (type === 'datetime') return (typeof value === 'string' ? canonicalDateTime(value) : undefined) ?? value
-  if (type === 'date') return (typeof value === 'string' ? dateOfText(value) : undefined) ?? value
-  return canonicalDecimal(value) ?? value
+/** One form for all spellings of a value; undefined for a value that is no such thing. */
+export function canonicalValue(type: ValueType, value: unknown): string | undefined {
+  if (type === 'decimal') return canonicalDecimal(value)
+  if (type === 'date') return typeof value === 'string' ? dateOfText(value) : undefined
+  if (types.isDate(value))
+    return Number.isNaN(value.getTime()) ? undefined : canonicalDateTime(value.toISOString())
+  return typeof value === 'string' ? canonicalDateTime(value) : undefined
 }
 
 const decimalText = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,6}))?\s*$/i
