@@ -41,10 +41,14 @@ export function numbersIn(text: string): NumberInText[] {
 /**
  * Whether some message tells a piece of information. Units are compared, not substrings: a number must stand there as
  * that number, however it is grouped (`1,250` and `1250.00`, but not `11,250`), a day as that day in any spelling, and
- * words as whole words in their order, ignoring case and marks between them. What stands right behind a "not" is not told.
+ * words as whole words in their order, ignoring case and marks between them. What a plain negation stands before, in the
+ * same clause, is not told: "you will not get 327", "it cannot be 327".
  *
- * It cannot tell whether a message lists everything it knows; where that matters, ask a question and let `onlyValue` read
- * the answer.
+ * It reads marks and words, not sense. It cannot know that a message takes a value back behind it ("327 is wrong"),
+ * doubts, asks or reports it ("did he say 327?"), denies the denial ("it is not true that you will not get 327"), or
+ * that a "not" has nothing to do with the value ("you need not call, the fee of 327 is due" is read right for its comma
+ * alone). Nor can it tell whether a message lists everything that it knows; where that matters, ask a question and let
+ * `onlyValue` read the answer.
  */
 export function communicated(info: string, messages: readonly string[]): boolean {
   const wantedDays = daysIn(info)
@@ -72,10 +76,21 @@ function covers(text: string, { from, to }: { from: number; to: number }): boole
   return !/[\p{L}\p{N}]/u.test(text.slice(0, from) + text.slice(to))
 }
 
-const negation = /(?:\bnot|n[’']t|\bnever)(?:\s+(?:be|exactly|really|actually|for|the|a))?[\s$€£¥]*$/iu
+/** A word that turns what follows it into its opposite. "no" is one before a noun, and in "order no 5" it is not. */
+const negation =
+  /\b(?:not|never|cannot|neither|nor|without|(?:ai|are|ca|could|did|do|does|had|has|have|is|should|was|were|wo|would)n[’']?t|no(?=\s+\p{L}))\b/iu
+
+/** Where what was said before no longer counts: a new sentence or clause, or a bound ("not before May 22" tells a day). */
+const newClause =
+  /[.!?;:](?=\s)|\n|\s[-–—]\s|—|\(|,(?!\s*(?:or\b|nor\b|[$€£¥]?\d))(?=\s)|\b(?:but|however|although|though|because|since|instead|rather|so|only|just|merely|until|till|before|after|unless|except|than)\b|\band(?=\s+(?:you|your|it|its|that|this|the|we|our|i|there)\b)/giu
+
+/** Longest clause that is read. */
+const longestClause = 300
 
 function negated(text: string, from: number): boolean {
-  return negation.test(text.slice(Math.max(0, from - 40), from))
+  const before = text.slice(Math.max(0, from - longestClause), from)
+  const start = Array.from(before.matchAll(newClause), (match) => match.index + match[0].length).at(-1) ?? 0
+  return negation.test(before.slice(start))
 }
 
 interface Word {
