@@ -230,7 +230,9 @@ describe('the program', () => {
     const fault = await faultOf(start('stillborn', { env: { KEY: 'sk-canary-123' } }))
     expect(fault).toMatchObject({
       code: 'mcp_start_failed',
-      message: expect.stringContaining('no database at [withheld]'),
+      message: expect.stringMatching(
+        /^MCP server mcp\/__fixtures__\/bad-server\.ts: .*no database at \[withheld]$/,
+      ),
     })
     expect(fault.message).not.toContain('canary')
   })

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { QuintainError } from '../core/errors.ts'
 import type { ChannelMaker } from './connection.ts'
 import { GuardedProgramTransport } from './guarded-transport.ts'
@@ -28,7 +29,7 @@ export function programChannel(server: ProgramServer, maxMessageBytes: number): 
   let skipped = 0
   const stderr = () => current?.stderr ?? ''
   return {
-    name: `MCP server ${command}`,
+    name: `MCP server ${shortName(command, args[0])}`,
     era: knownLegacy.has(key) ? 'legacy' : undefined,
     connected(era) {
       if (era === 'legacy') knownLegacy.add(key)
@@ -56,6 +57,12 @@ export function programChannel(server: ProgramServer, maxMessageBytes: number): 
       return { guard }
     },
   }
+}
+
+/** What people call a program: its file, or the script that it runs; no other argument, since keys are passed there. */
+function shortName(command: string, first: string | undefined): string {
+  const script = first !== undefined && /\.(?:[cm]?[jt]s|py)$/.test(first)
+  return script ? first.split(/[\\/]/).slice(-3).join('/') : basename(command)
 }
 
 /** The last line that says something, without the values that the program was given in its environment. */

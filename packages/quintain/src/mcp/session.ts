@@ -335,7 +335,7 @@ async function connect(options: SessionOptions): Promise<Connection> {
     if (late) throw failed(`it took longer than ${startMs} ms`, true, thrown)
     if (code === 'ERR_ACCESS_DENIED')
       throw failed(
-        'the worker may start no process; the environment says permissions: { subprocess: true }',
+        'this process may start no other; declare permissions: { subprocess: true } in the environment',
         false,
         thrown,
       )
