@@ -4,6 +4,8 @@ import type { OpenSandbox } from './engine/index.ts'
 /** Made when they are asked for: an environment without boxes loads none of this. */
 const drivers: Readonly<Record<string, () => Promise<SandboxDriver>>> = {
   bwrap: async () => (await import('./sandbox/index.ts')).bwrapDriver(),
+  bash: async () => (await import('./sandbox/index.ts')).bashDriver(),
+  process: async () => (await import('./sandbox/index.ts')).processDriver(),
 }
 
 /** Drivers that keep in what runs in them, the lightest first. The others are used only when they are named. */

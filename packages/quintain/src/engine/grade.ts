@@ -89,7 +89,8 @@ export async function grade(options: GradeOptions): Promise<Grading> {
         typeof reward === 'function' ? reward(context) : reward.reward(context),
       )
       const checked = checkReward(returned)
-      if (!checked.ok) throw notANumber(`reward "${name}"`, checked.code, checked.detail)
+      if (!checked.ok)
+        throw notANumber(`reward "${name}"`, checked.code, checked.detail, explanationOf(returned))
       const reason =
         checked.reason === undefined ? undefined : options.redact(String(checked.reason)).slice(0, 200)
       rewards[name] = checked.value
@@ -181,14 +182,24 @@ async function successOf(
 }
 
 /** `detail` says what kind of thing was given and never the thing, which may quote the secret. */
-function notANumber(what: string, code: string, detail: string): StepFailure {
-  return graderFault(
-    code,
-    `${what} gave ${detail}; a reward is a finite number, numbers per step, or unscored(reason)`,
-  )
+function notANumber(what: string, code: string, detail: string, privateText = ''): StepFailure {
+  const hint =
+    code === 'checks_missing'
+      ? 'a pass needs all of them, so there is no score'
+      : 'a reward is a finite number, numbers per step, or unscored(reason)'
+  return graderFault(code, `${what} gave ${detail}; ${hint}`, privateText)
 }
 
-function graderFault(code: string, message: string): StepFailure {
+/** What a grader says of its own value, for whoever looks for why it is none. */
+function explanationOf(returned: unknown): string {
+  try {
+    return JSON.stringify((returned as { explain?: unknown } | null)?.explain) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function graderFault(code: string, message: string, privateText = ''): StepFailure {
   const fault: Fault = { owner: 'grader', stage: 'grade', code, message, retryable: false }
-  return new StepFailure(fault, '')
+  return new StepFailure(fault, privateText)
 }

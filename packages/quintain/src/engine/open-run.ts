@@ -8,6 +8,7 @@ import {
   isEnvironment,
   type ManifestRecord,
   type Model,
+  messageOf,
   type Need,
   QuintainError,
   type RequestRecord,
@@ -147,8 +148,13 @@ async function openBoxes(
   const { driver, own } = await openSandbox(options, checkSandbox(sandbox))
   const network = permissions.network === true
   boxes.open({ driver, own, definition: sandbox, most: options.boxes, network, log })
-  const swept = await driver.sweep?.()
-  if (swept !== undefined && swept > 0) log(`${swept} boxes of processes that are gone were removed\n`)
+  try {
+    const swept = await driver.sweep?.()
+    if (swept !== undefined && swept > 0) log(`${swept} boxes of processes that are gone were removed\n`)
+  } catch (error) {
+    // What others have left is no reason not to run.
+    log(`what other runs have left could not all be removed: ${messageOf(error)}\n`)
+  }
   return { driver: driver.name, isolation: driver.isolation }
 }
 

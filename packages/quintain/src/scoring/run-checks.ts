@@ -5,6 +5,7 @@ import {
   type BoxFileContent,
   type BoxFiles,
   type ExecResult,
+  FaultError,
   framedDigest,
   type Graded,
   type GradingBoxOptions,
@@ -66,7 +67,9 @@ const outputKept = 4000
  * there, what the agent left has stopped them, and the reward is 0. If they do not, they are at fault: fewer checks
  * ran than expected, which the engine makes a fault of the grader.
  *
- * Throws `options_invalid` for tests without the script or without a name to expect, and faults of owner `sandbox`.
+ * Throws `options_invalid` for tests without the script or without a name to expect, faults of owner `sandbox`, and the
+ * fault `checks_need_walls` in boxes that keep nothing in or have no bash of their own (`process`, `bash`); an environment
+ * says so beforehand with `sandbox: { drivers: ['bwrap', 'docker', 'podman'] }`.
  *
  * @example
  * rewards: {
@@ -92,6 +95,15 @@ export async function runChecks(sandbox: GradingSandbox, options: ChecksOptions)
   const value =
     options.score === 'share' ? passed / plan.expected.length : Number(all && passed === plan.expected.length)
   return graded(plan, value, evidence, plan.expected.length)
+}
+
+function withoutWalls(driver: string): FaultError {
+  return new FaultError({
+    owner: 'grader',
+    code: 'checks_need_walls',
+    message: `tests run by runChecks need boxes with walls and a bash of their own, and ${driver} has none; use bwrap, docker or podman`,
+    retryable: false,
+  })
 }
 
 interface Plan {
@@ -153,6 +165,10 @@ async function runOnce(
 ): Promise<{ report: ChecksReport; evidence: Evidence }> {
   const runner = { [`${runnerFolder}/checks.sh`]: checksScript }
   const box = await sandbox.start({ ...options, readOnlyFiles: { ...plan.tests, ...runner } })
+  if (box.isolation === 'none' || box.isolation === 'memory') {
+    await box.stop()
+    throw withoutWalls(box.driver)
+  }
   const programs = new GradedPrograms({
     tests: box,
     wallMs: plan.seconds * 1000,
