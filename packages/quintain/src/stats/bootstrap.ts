@@ -37,13 +37,16 @@ export interface BootstrapInterval {
     | 'resamples_too_few'
     | 'resamples_too_many'
     | 'too_much_work'
+    | 'too_large'
     | 'level_out_of_range'
 }
 
 /** Most draws, so that they fit in 80 MB: more would not move a bound by what anyone reads. */
 export const bootstrapLimit = 10_000_000
-/** Draws times clusters that are done in one go, a second or two; beyond it there is `bootstrapIntervalAsync`. */
-export const bootstrapWorkAtOnce = 400_000_000
+/** Work that is done in one go, about a second; beyond it there is `bootstrapIntervalAsync`. In draws of a cluster. */
+export const bootstrapWorkAtOnce = 200_000_000
+/** What drawing once takes beside the draws of its clusters: a place, and its share in the sorting of all. */
+const workOfADraw = 60
 /** Draws of a cluster between two pauses: a few milliseconds. */
 const slice = 500_000
 
@@ -62,7 +65,7 @@ export function bootstrapInterval(
 ): BootstrapInterval {
   const plan = planned(clusters, options)
   if ('refused' in plan) return plan.refused
-  if (plan.resamples * plan.data.sums.length > bootstrapWorkAtOnce) {
+  if (plan.resamples * (plan.data.sums.length + workOfADraw) > bootstrapWorkAtOnce) {
     return { ...plan.facts, reason: 'too_much_work' }
   }
   const drawn = bootstrapDraws(plan.data, plan).next()
@@ -107,7 +110,9 @@ function planned(
   const data = drawnFrom(clusters)
   const count = data.sums.length
   const n = data.sizes.reduce((sum, size) => sum + size, 0)
-  const mean = n === 0 ? null : data.sums.reduce((sum, value) => sum + value, 0) / n
+  const centre = n === 0 ? null : data.sums.reduce((sum, value) => sum + value, 0) / n
+  // A sum of numbers near the largest there are is none itself.
+  const mean = centre !== null && Number.isFinite(centre) ? centre : null
   const facts: BootstrapInterval = {
     mean,
     clusters: count,
@@ -123,11 +128,11 @@ function planned(
   // With fewer draws the bounds would lie outside all of them.
   if (!(resamples >= 2 / (1 - level) - 1e-6)) return { refused: { ...facts, reason: 'resamples_too_few' } }
   if (resamples > bootstrapLimit) return { refused: { ...facts, reason: 'resamples_too_many' } }
-  if (mean === null) return { refused: { ...facts, reason: 'no_scores' } }
+  if (mean === null) return { refused: { ...facts, reason: n === 0 ? 'no_scores' : 'too_large' } }
   if (count === 1) return { refused: { ...facts, reason: 'single_cluster' } }
-  const alike = data.sums.every(
-    (sum, i) => Math.abs(sum / data.sizes[i]! - mean) <= 1e-12 * Math.max(1, Math.abs(mean)),
-  )
+  const means = data.sums.map((sum, i) => sum / data.sizes[i]!)
+  const largest = means.reduce((most, one) => Math.max(most, Math.abs(one)), 0)
+  const alike = means.every((one) => Math.abs(one - mean) <= 1e-12 * largest)
   if (alike) {
     const refused: BootstrapInterval = { ...facts, stderr: 0, reason: 'no_spread' }
     const interval = fallbackMethod === 'clopper_pearson' ? clopperPearsonInterval : wilsonInterval
@@ -143,6 +148,7 @@ function planned(
 function finished({ data, mean, method, facts }: Plan, draws: Float64Array): BootstrapInterval {
   draws.sort()
   const stderr = standardDeviation(draws)
+  if (!Number.isFinite(stderr)) return { ...facts, reason: 'too_large' }
   const tails: [number, number] = [(1 - facts.level) / 2, (1 + facts.level) / 2]
   const adjusted = method === 'bca' ? bcaTails(draws, mean, acceleration(data), tails) : null
   const [low, high] = adjusted ?? tails

@@ -24,6 +24,29 @@ describe('meanBounds', () => {
     expect(meanBounds([[-3]], { range: [-2, 1] })).toMatchObject({ low: null, reason: 'out_of_range' })
   })
 
+  test('a range without an end bounds nothing', () => {
+    for (const range of [
+      [0, Number.POSITIVE_INFINITY],
+      [Number.NaN, 1],
+      [1, 0],
+    ] as const) {
+      expect(meanBounds([[1, null], [0]], { range })).toMatchObject({
+        low: null,
+        high: null,
+        reason: 'bad_range',
+      })
+      const side = new Map([
+        ['a', 1],
+        ['b', null],
+      ])
+      expect(pairedBounds(side, side, { range })).toMatchObject({
+        low: null,
+        interval: null,
+        reason: 'bad_range',
+      })
+    }
+  })
+
   test('nothing planned, one task, all alike', () => {
     expect(meanBounds([], { range: [0, 1] })).toMatchObject({ low: null, reason: 'nothing_planned' })
     expect(meanBounds([[1, null]], { range: [0, 1] })).toMatchObject({

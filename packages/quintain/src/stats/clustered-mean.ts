@@ -15,7 +15,7 @@ export interface ClusteredMean {
   /** t interval with clusters - 1 degrees of freedom. */
   interval: [number, number] | null
   scope: Scope
-  reason?: 'no_scores' | 'single_cluster' | 'level_out_of_range'
+  reason?: 'no_scores' | 'single_cluster' | 'too_large' | 'level_out_of_range'
 }
 
 export interface ClusteredMeanOptions {
@@ -63,7 +63,8 @@ export function clusteredMean(
   if (centre === null) {
     return { mean: null, n, clusters: 0, naiveStderr: null, ...missing, reason: 'no_scores' }
   }
-  const naiveStderr = n < 2 ? null : Math.sqrt(spread / (n - 1) / n)
+  const naive = n < 2 ? null : Math.sqrt(spread / (n - 1) / n)
+  const naiveStderr = naive !== null && Number.isFinite(naive) ? naive : null
   if (count === 1) {
     return { mean: centre, n, clusters: 1, naiveStderr, ...missing, reason: 'single_cluster' }
   }
@@ -71,6 +72,10 @@ export function clusteredMean(
   for (let i = 0; i < count; i++) squares += (sums[i]! - sizes[i]! * centre) ** 2
   const factor = correction === 'none' ? 1 : count / (count - 1)
   const stderr = Math.sqrt(squares * factor) / n
+  // Squares of scores above 10^150 or so are too large for a number.
+  if (!Number.isFinite(stderr)) {
+    return { mean: centre, n, clusters: count, naiveStderr: null, ...missing, reason: 'too_large' }
+  }
   const found = { ...missing, mean: centre, n, clusters: count, stderr, naiveStderr }
   if (!isLevel(level)) return { ...found, reason: 'level_out_of_range' }
   const half = studentTQuantile((1 + level) / 2, count - 1) * stderr

@@ -11,7 +11,7 @@ export interface ClusteredProportion {
   interval: [number, number] | null
   method: 'wilson' | 'wilson_effective_n' | 'wilson_over_clusters' | 'none'
   scope: Scope
-  reason?: 'no_scores' | 'single_cluster' | 'level_out_of_range'
+  reason?: 'no_scores' | 'single_cluster' | 'too_large' | 'level_out_of_range'
 }
 
 /**

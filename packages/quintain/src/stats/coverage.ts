@@ -19,7 +19,7 @@ export interface Coverage {
   coverage: number | null
   /** True at full coverage, or at the declared minimum. */
   headlineValid: boolean
-  /** The mean if everything missing had scored `lowest`, and `highest`: no assumption can leave these bounds. */
+  /** The mean if everything missing had scored `lowest`, and `highest`: no assumption can leave these bounds. Null where that is not finite. */
   low: number | null
   high: number | null
 }
@@ -43,7 +43,8 @@ export function coverageOf(
     scores.push(sample.score)
     if (sample.error === true) errored++
   }
-  const total = Math.max(planned ?? 0, scores.length)
+  // What is no count says nothing of a plan; that of the samples themselves stands.
+  const total = Math.max(Number.isFinite(planned) ? Math.ceil(planned!) : 0, scores.length)
   const { mean: centre, n } = mean(scores)
   const sum = (centre ?? 0) * n
   const missing = total - n
@@ -57,9 +58,14 @@ export function coverageOf(
     mean: centre,
     coverage,
     headlineValid: coverage !== null && n > 0 && coverage >= minCoverage,
-    low: total === 0 ? null : (sum + missing * lowest) / total,
-    high: total === 0 ? null : (sum + missing * highest) / total,
+    low: total === 0 ? null : finiteOr((sum + missing * lowest) / total, missing === 0 ? centre : null),
+    high: total === 0 ? null : finiteOr((sum + missing * highest) / total, missing === 0 ? centre : null),
   }
+}
+
+/** A range without an end bounds nothing on that side, unless nothing is missing. */
+function finiteOr(value: number, otherwise: number | null): number | null {
+  return Number.isFinite(value) ? value : otherwise
 }
 
 /** Of the tasks that were planned, how many have at least one score, and whether every task is whole. */
@@ -76,7 +82,7 @@ export function taskCoverage(
     if (finite > 0) scoredTasks++
     if (finite > 0 && finite === scores.length) completeTasks++
   }
-  const plannedTasks = Math.max(planned ?? 0, seen)
+  const plannedTasks = Math.max(Number.isFinite(planned) ? Math.ceil(planned!) : 0, seen)
   return {
     plannedTasks,
     scoredTasks,

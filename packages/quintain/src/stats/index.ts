@@ -9,6 +9,7 @@ export {
   bootstrapLimit,
   bootstrapWorkAtOnce,
 } from './bootstrap.ts'
+export * from './bounded-mean-test.ts'
 export * from './clopper-pearson.ts'
 export * from './clustered-mean.ts'
 export * from './clustered-proportion.ts'

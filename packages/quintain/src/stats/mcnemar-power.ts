@@ -15,7 +15,7 @@ export interface Discordance {
   test?: 'exact' | 'formula'
 }
 
-export type DiscordanceReason = 'exceeds_discordance' | 'no_difference' | 'bad_design'
+export type DiscordanceReason = 'exceeds_discordance' | 'no_difference' | 'too_many_tasks' | 'bad_design'
 
 /**
  * Chance that McNemar's exact test finds a true difference of success rates, with one sample of each task on each side.
@@ -76,6 +76,8 @@ export function requiredTasksPaired(difference: number, options: Discordance): D
   if (!(size > 0)) return { value: null, reason: 'no_difference' }
   if (size > discordant + 1e-12) return { value: null, reason: 'exceeds_discordance' }
   const start = Math.max(1, Math.ceil(formula(size, discordant, alpha, power) - 1e-9))
+  // More tasks than can be counted.
+  if (!(start <= Number.MAX_SAFE_INTEGER)) return { value: null, reason: 'too_many_tasks' }
   if (test === 'formula' || start > exactTasks) return { value: start }
   // By single tasks where that matters; by a thousandth of them beyond.
   const step = Math.max(1, Math.floor(start / 1000))

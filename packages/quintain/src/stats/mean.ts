@@ -7,6 +7,9 @@ export interface Mean {
   unscored: number
 }
 
+/** Sums are kept in this unit: a power of two rounds nothing, and sixteen million of the largest numbers can be added. */
+const unit = 2 ** -24
+
 /** A mean that is taken as the scores come, in constant memory. Sums by Neumaier's compensated method, so order hardly matters. */
 export class RunningMean {
   n = 0
@@ -20,18 +23,19 @@ export class RunningMean {
       return
     }
     this.n++
-    const next = this.sum + score
-    this.lost += Math.abs(this.sum) >= Math.abs(score) ? this.sum - next + score : score - next + this.sum
+    const part = score * unit
+    const next = this.sum + part
+    this.lost += Math.abs(this.sum) >= Math.abs(part) ? this.sum - next + part : part - next + this.sum
     this.sum = next
   }
 
   /** Sum of the scores that exist. */
   get total(): number {
-    return this.sum + this.lost
+    return (this.sum + this.lost) / unit
   }
 
   get mean(): number | null {
-    return this.n === 0 ? null : this.total / this.n
+    return this.n === 0 ? null : (this.sum + this.lost) / this.n / unit
   }
 }
 

@@ -13,16 +13,25 @@ export interface Bounds {
   /** Scores that are missing of those planned. */
   missing: number
   planned: number
-  reason?: 'nothing_planned' | 'out_of_range' | 'single_cluster' | 'no_spread' | 'level_out_of_range'
+  reason?:
+    | 'nothing_planned'
+    | 'out_of_range'
+    | 'bad_range'
+    | 'single_cluster'
+    | 'no_spread'
+    | 'level_out_of_range'
 }
 
 const isMissing = (score: number | null): score is null => score === null || !Number.isFinite(score)
+/** Without an end on a side there is no bound on it, and none to make an interval from. */
+const isRange = ([lowest, highest]: readonly [number, number]) =>
+  Number.isFinite(lowest) && Number.isFinite(highest) && lowest <= highest
 const within = (score: number, [lowest, highest]: readonly [number, number]) =>
   score >= lowest && score <= highest
 
 /**
  * What missing scores could do to a mean over all scores: no assumption about why they are missing can leave these
- * bounds (Manski's). A null in a task is a planned score that did not come. `range` is what a score can be.
+ * bounds (Manski's). A null in a task is a planned score that did not come. `range` is what a score can be, and finite.
  */
 export function meanBounds(
   tasks: Iterable<readonly (number | null)[]>,
@@ -33,6 +42,7 @@ export function meanBounds(
   const missing = all.reduce((sum, scores) => sum + scores.filter(isMissing).length, 0)
   const facts = { low: null, high: null, interval: null, scope: 'new tasks', missing, planned } as const
   if (planned === 0) return { ...facts, reason: 'nothing_planned' }
+  if (!isRange(range)) return { ...facts, reason: 'bad_range' }
   if (all.some((scores) => scores.some((score) => !isMissing(score) && !within(score, range))))
     return { ...facts, reason: 'out_of_range' }
   const usable = isLevel(level)
@@ -73,11 +83,12 @@ export function pairedBounds(
       const scores = repeatsOf(side.get(id) ?? null)
       planned += scores.length
       missing += scores.filter(isMissing).length
-      if (scores.some((score) => !isMissing(score) && !within(score, range)))
+      if (isRange(range) && scores.some((score) => !isMissing(score) && !within(score, range)))
         return { ...facts, missing, planned, reason: 'out_of_range' }
     }
   }
   if (ids.size === 0) return { ...facts, missing, planned, reason: 'nothing_planned' }
+  if (!isRange(range)) return { ...facts, missing, planned, reason: 'bad_range' }
   const filled = (side: ReadonlyMap<string, TaskScore>, instead: number) =>
     new Map(
       [...ids].map((id) => [

@@ -21,7 +21,7 @@ export interface Look {
  */
 export function obrienFleming(looks: number | readonly number[], alpha = 0.05): Look[] | null {
   const fractions = typeof looks === 'number' ? evenly(looks) : looks
-  if (!(alpha > 0 && alpha < 1) || fractions.length === 0 || fractions.length > 20) return null
+  if (!(alpha >= 1e-12 && alpha < 1) || fractions.length === 0 || fractions.length > 20) return null
   if (Math.abs((fractions.at(-1) ?? 0) - 1) > 1e-9) return null
   if (fractions.some((fraction, i) => !(fraction > (fractions[i - 1] ?? 0)))) return null
   // Of Brownian motion at the fractions the boundary is flat, at between the plain critical value and twice it.

@@ -21,7 +21,16 @@ export function taskMean(score: TaskScore): number | null {
     sum += one
     n++
   }
-  return n === 0 ? null : sum / n
+  if (n === 0) return null
+  // Only a sum of numbers near the largest there are is none itself, and then each is divided first.
+  return Number.isFinite(sum)
+    ? sum / n
+    : score.reduce<number>((total, one) => total + (one !== null && Number.isFinite(one) ? one / n : 0), 0)
+}
+
+/** Whether two means are one number but for rounding: the same repeats in another order may differ in the last digit. */
+export function areEqual(a: number, b: number): boolean {
+  return Math.abs(a - b) <= 1e-12 * Math.max(Math.abs(a), Math.abs(b))
 }
 
 /** Puts the tasks of two sides together by id: pairs in the order of `a`, and the ids that have no score on a side. */
@@ -35,7 +44,7 @@ export function pairScores(
     const left = taskMean(score)
     const right = taskMean(b.get(id) ?? null)
     if (left === null || right === null) dropped.push(id)
-    else pairs.push({ id, a: left, b: right })
+    else pairs.push({ id, a: left, b: areEqual(left, right) ? left : right })
   }
   for (const id of b.keys()) if (!a.has(id)) dropped.push(id)
   return { pairs, dropped }

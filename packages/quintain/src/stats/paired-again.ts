@@ -9,7 +9,7 @@ export interface PairedAgain {
   stderr: number | null
   interval: [number, number] | null
   scope: Scope
-  reason?: 'no_pairs' | 'single_repeats' | 'no_spread' | 'level_out_of_range'
+  reason?: 'no_pairs' | 'single_repeats' | 'no_spread' | 'too_large' | 'level_out_of_range'
 }
 
 /**
@@ -43,8 +43,10 @@ export function pairedAgain(
     }
   }
   const difference = sum / pairs.length
+  if (!Number.isFinite(difference)) return { ...none, difference: null, reason: 'too_large' }
   if (single) return { ...none, difference, reason: 'single_repeats' }
   const stderr = Math.sqrt(variance) / pairs.length
+  if (!Number.isFinite(stderr)) return { ...none, difference, reason: 'too_large' }
   const found = { ...none, difference, stderr }
   if (stderr === 0) return { ...found, reason: 'no_spread' }
   if (!isLevel(level)) return { ...found, reason: 'level_out_of_range' }

@@ -20,7 +20,10 @@ export interface Paired {
    */
   intervalMethod: 't' | 'bonett_price' | 'none'
   scope: Scope
-  /** Two-sided, by flipping the signs of the clusters' differences; in (0, 1], null below two clusters. */
+  /**
+   * Two-sided, by flipping the signs of the clusters' differences; in (0, 1], null below two clusters. Of "the two play
+   * alike"; a claim about the mean of differences that may be skewed is tested by `boundedMeanTest`.
+   */
   p: number | null
   /** Over all sign patterns, or (1 + as extreme) / (1 + draws) of random ones. */
   pMethod: 'sign_flip_exact' | 'sign_flip_sampled' | 'none'
@@ -30,7 +33,7 @@ export interface Paired {
   lower: number
   /** Ids without a partner, or whose partner has no score, in order of first appearance. */
   dropped: string[]
-  reason?: 'no_pairs' | 'single_pair' | 'single_cluster' | 'no_spread' | 'level_out_of_range'
+  reason?: 'no_pairs' | 'single_pair' | 'single_cluster' | 'no_spread' | 'too_large' | 'level_out_of_range'
 }
 
 export interface PairedOptions extends SignFlipOptions {
@@ -72,10 +75,13 @@ export function pairedDifference(
     dropped,
   } as const
   const none = { interval: null, intervalMethod: 'none' } as const
-  if (found.mean === null) return { ...facts, ...none, p: null, pMethod: 'none', reason: 'no_pairs' }
-  if (found.stderr === null) {
+  const untested = { p: null, pMethod: 'none' } as const
+  if (byCluster.flat().some((value) => !Number.isFinite(value)))
+    return { ...facts, ...none, ...untested, difference: null, stderr: null, reason: 'too_large' }
+  if (found.mean === null) return { ...facts, ...none, ...untested, reason: 'no_pairs' }
+  if (found.reason !== 'too_large' && found.stderr === null) {
     const reason = pairs.length === 1 ? 'single_pair' : 'single_cluster'
-    return { ...facts, ...none, p: null, pMethod: 'none', reason }
+    return { ...facts, ...none, ...untested, reason }
   }
   const flips = signFlips(
     byCluster.map((differences) => differences.reduce((sum, value) => sum + value, 0)),
@@ -86,13 +92,15 @@ export function pairedDifference(
     pMethod: flips.method === 'exact' ? 'sign_flip_exact' : 'sign_flip_sampled',
   } as const
   if (!isLevel(level)) return { ...facts, ...none, ...tested, reason: 'level_out_of_range' }
+  if (found.stderr === null) return { ...facts, ...none, ...tested, reason: 'too_large' }
 
   const range = options.range ?? (isBinary(a) && isBinary(b) ? [0, 1] : undefined)
   const width = range === undefined ? Number.NaN : range[1] - range[0]
   const means = byCluster.map(
     (differences) => differences.reduce((sum, value) => sum + value, 0) / differences.length,
   )
-  const alike = found.stderr <= 1e-12 * Math.max(1, Math.abs(found.mean))
+  const largest = pairs.reduce((most, pair) => Math.max(most, Math.abs(pair.a), Math.abs(pair.b)), 0)
+  const alike = found.stderr <= 1e-12 * largest
   const whole =
     byCluster.length === pairs.length && means.every((mean) => mean === 0 || Math.abs(mean) === width)
   if (width > 0 && (alike || whole)) {

@@ -131,7 +131,7 @@ export function requiredTasks(
   difference: number,
   design: Design,
   options: PowerOptions = {},
-): Defined<PowerReason | 'no_difference'> {
+): Defined<PowerReason | 'no_difference' | 'too_many_tasks'> {
   const reason = checked(design, options)
   if (reason !== undefined) return { value: null, reason }
   const { alpha = 0.05, power = 0.8, largest = Number.POSITIVE_INFINITY, reference = 't' } = options
@@ -142,6 +142,8 @@ export function requiredTasks(
   const exact = (factor * taskVariance(design)) / (size * size)
   // A quotient that is whole but for rounding is not rounded up.
   const start = Math.max(2, Math.ceil(exact - 1e-9 * exact))
+  // More tasks than can be counted.
+  if (!(start <= Number.MAX_SAFE_INTEGER)) return { value: null, reason: 'too_many_tasks' }
   if (reference === 'normal') return { value: start }
   let tasks = start
   while (tasks < 100_000 && (powerOf(size, tasks, design, options).value ?? 1) < power) tasks++

@@ -9,7 +9,7 @@ export interface RepeatMean {
   stderr: number | null
   interval: [number, number] | null
   scope: Scope
-  reason?: 'no_scores' | 'single_repeats' | 'no_spread' | 'level_out_of_range'
+  reason?: 'no_scores' | 'single_repeats' | 'no_spread' | 'too_large' | 'level_out_of_range'
 }
 
 /**
@@ -46,6 +46,7 @@ export function repeatMean(tasks: Iterable<readonly number[]>, level = 0.95): Re
   if (centre === null) return { ...found, reason: 'no_scores' }
   if (single) return { ...found, reason: 'single_repeats' }
   const stderr = Math.sqrt(variance) / n
+  if (!Number.isFinite(stderr)) return { ...found, reason: 'too_large' }
   if (stderr === 0) return { ...found, stderr, reason: 'no_spread' }
   if (!isLevel(level)) return { ...found, stderr, reason: 'level_out_of_range' }
   const p = (1 + level) / 2

@@ -1,9 +1,10 @@
 import { isLevel, type Scope } from './scope.ts'
 
 export interface SequentialState {
-  /** Differences seen, and results that were missing and moved nothing. */
+  /** Tasks seen, and tasks with results that are missing: those of `add(null)` moved nothing and are not in `n`. */
   n: number
   missing: number
+  /** Of a task that is known within bounds the middle is taken. */
   mean: number | null
   /** The evidence against "no difference": largest capital so far of a gambler who bets on one, starting with 1. */
   e: number
@@ -15,10 +16,10 @@ export interface SequentialState {
   scope: Scope
   /**
    * `higher`, `lower`: the difference is not zero, at an error rate of 1 - level. `small`: it lies inside the margin.
-   * `continue`: not decided. `invalid`: a difference lay outside the declared range, so nothing can be said.
+   * `continue`: not decided. `invalid`: a difference lay outside the declared range, or the range is none, so nothing can be said.
    */
   decision: 'continue' | 'higher' | 'lower' | 'small' | 'invalid'
-  reason?: 'out_of_range' | 'level_out_of_range' | 'no_scores'
+  reason?: 'out_of_range' | 'bad_range' | 'level_out_of_range' | 'no_scores'
 }
 
 export interface SequentialOptions {
@@ -52,8 +53,9 @@ export class SequentialComparison {
   readonly #level: number
   readonly #largest: number
   readonly #margin: number
-  /** How often each difference came: the capital does not depend on their order, so these are enough. */
-  readonly #counts = new Map<number, number>()
+  /** How often each difference came, at its lowest and its highest: the capital does not depend on their order. */
+  readonly #lows = new Map<number, number>()
+  readonly #highs = new Map<number, number>()
   readonly #up = new Float64Array(stakes.length)
   readonly #down = new Float64Array(stakes.length)
   #n = 0
@@ -76,17 +78,32 @@ export class SequentialComparison {
       this.#missing++
       return
     }
-    const share = difference / this.#largest
-    if (!(Math.abs(share) <= 1 + 1e-12)) {
+    this.#take(difference, difference)
+  }
+
+  /**
+   * Takes a task of whose difference only bounds are known, since results of it are missing: it counts at its lowest
+   * against "higher", and at its highest against "lower", so that nothing that is missing can decide.
+   */
+  addBetween(lowest: number, highest: number): void {
+    if (!(lowest <= highest)) this.#outside = true
+    else this.#take(lowest, highest)
+    if (lowest < highest) this.#missing++
+  }
+
+  #take(lowest: number, highest: number): void {
+    const [low, high] = [lowest / this.#largest, highest / this.#largest]
+    if (!isPositive(this.#largest) || !(Math.abs(low) <= 1 + 1e-12) || !(Math.abs(high) <= 1 + 1e-12)) {
       this.#outside = true
       return
     }
     this.#n++
-    this.#sum += difference
-    this.#counts.set(difference, (this.#counts.get(difference) ?? 0) + 1)
+    this.#sum += (lowest + highest) / 2
+    this.#lows.set(lowest, (this.#lows.get(lowest) ?? 0) + 1)
+    this.#highs.set(highest, (this.#highs.get(highest) ?? 0) + 1)
     for (const [j, stake] of stakes.entries()) {
-      this.#up[j]! += Math.log1p(stake * share)
-      this.#down[j]! += Math.log1p(-stake * share)
+      this.#up[j]! += Math.log1p(stake * low)
+      this.#down[j]! += Math.log1p(-stake * high)
     }
     // Each half of the capital alone, so that p and the interval, which is made of the halves, never disagree.
     this.#logE = Math.max(this.#logE, Math.max(logMean(this.#up), logMean(this.#down)) - Math.LN2)
@@ -113,6 +130,8 @@ export class SequentialComparison {
       level: this.#level,
       scope: 'new tasks',
     } as const
+    if (!isPositive(this.#largest))
+      return { ...facts, p: null, interval: null, decision: 'invalid', reason: 'bad_range' }
     if (this.#outside)
       return { ...facts, p: null, interval: null, decision: 'invalid', reason: 'out_of_range' }
     if (!isLevel(this.#level))
@@ -133,17 +152,17 @@ export class SequentialComparison {
 
   /** The means that no bet has refuted at the level. Capital against a mean falls as the mean moves away, so bisection finds them. */
   #bounds(): [number, number] {
-    const values = [...this.#counts].map(([difference, count]) => ({
-      // From 0 to 1, as the betting literature has it.
-      x: Math.min(1, Math.max(0, (difference / this.#largest + 1) / 2)),
-      count,
-    }))
-    const mirrored = values.map(({ x, count }) => ({ x: 1 - x, count }))
+    // From 0 to 1, as the betting literature has it.
+    const share = (difference: number) => Math.min(1, Math.max(0, (difference / this.#largest + 1) / 2))
+    const values = [...this.#lows].map(([difference, count]) => ({ x: share(difference), count }))
+    const mirrored = [...this.#highs].map(([difference, count]) => ({ x: 1 - share(difference), count }))
     const refuted = Math.LN2 - Math.log(1 - this.#level)
     const scale = (x: number) => (2 * x - 1) * this.#largest
     return [scale(lowerBound(values, refuted)), scale(1 - lowerBound(mirrored, refuted))]
   }
 }
+
+const isPositive = (value: number) => value > 0 && value < Number.POSITIVE_INFINITY
 
 /** The smallest mean in [0, 1] against which the bets on a larger one have not won enough. */
 function lowerBound(values: readonly { x: number; count: number }[], refuted: number): number {

@@ -46,6 +46,34 @@ describe('signFlips', () => {
     expect(apart.p).toBe(1 / 10_001)
   })
 
+  test('the unit of the values does not matter, whether they are tiny, huge or both', () => {
+    fc.assert(
+      fc.property(fractions, fc.constantFrom(1e-300, 1e-10, 1e-7, 1e5, 1e307), (steps, unit) => {
+        for (const padding of [0, 25]) {
+          const values = [...steps, ...Array<number>(padding).fill(1)]
+          const found = signFlips(values.map((value) => value * unit))
+          expect(found.method).toBe('exact')
+          expect(found.p).toBeCloseTo(signFlips(values).p, 12)
+          expect(found.p).toBeGreaterThan(0)
+        }
+      }),
+    )
+    // Fractions of another unit than one, as the gains of a price list are.
+    const uneven = Array.from({ length: 30 }, (_, i) => 1.1e-4 * ((i % 5) + 1))
+    expect(signFlips(uneven)).toMatchObject({ p: 2 ** -29, method: 'exact' })
+  })
+
+  test('values far smaller than the others are not rounded to zero', () => {
+    const tiny = Array<number>(25).fill(1e-10)
+    const found = signFlips([...tiny, 5, -4])
+    expect(found).toMatchObject({ flipped: 27, method: 'sampled' })
+    // The sum of the two large ones is 1 or 9 either way: half the patterns are at least as far.
+    expect(found.p).toBeGreaterThan(0.4)
+    expect(found.p).toBeLessThan(0.6)
+    // One large value is always far; the sign of its sum is all there is.
+    expect(signFlips([...tiny, 1e10]).p).toBeGreaterThan(0)
+  })
+
   test('draws that would take long are not made, and the result says how many were', () => {
     const values = Array.from({ length: 400_000 }, (_, i) => Math.sin(i))
     expect(signFlips(values, { draws: 1e9 }).draws).toBe(1000)

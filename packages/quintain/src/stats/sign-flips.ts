@@ -1,5 +1,5 @@
 import { seededStream } from './seeded-stream.ts'
-import { exactFlipLimit, signFlipTest } from './sign-flip-test.ts'
+import { exactFlipLimit, flippable, signFlipTest } from './sign-flip-test.ts'
 
 export interface SignFlips {
   /** Two-sided, in (0, 1]. */
@@ -24,20 +24,25 @@ export interface SignFlipOptions {
 const exactWork = 3e7
 /** Look-ups that a sampled p may take, about half a second. */
 const sampledWork = 1e8
-/** 840 is the least common multiple of 1 to 8, so every difference of means of up to eight repeats has it as denominator. */
-const largestDenominator = 840
+/** A common fraction smaller than this, beside the largest value, would have too many multiples to count. */
+const smallestFraction = 1e-7
+/** How far from a multiple a value may lie by rounding, beside the largest value. */
+const rounding = 1e-12
 
 /**
  * Two-sided sign-flip permutation test that the values are symmetric round zero: paired differences of tasks, or sums
  * of them by cluster. Exact up to 20 values other than zero, and for any number of values that are multiples of a
- * common fraction (means of repeats of pass or fail are); sampled with a seed otherwise. Not finite values are left out.
+ * common fraction (means of repeats of pass or fail are); sampled with a seed otherwise. Not finite values are left out,
+ * and what is less than 10^-12 of the largest is rounding. The unit of the values does not matter.
+ *
+ * A small p says that the values are not symmetric round zero, as they are when two policies play alike. It does not say
+ * that their mean is not zero: see `boundedMeanTest`.
  */
 export function signFlips(
   values: Iterable<number>,
   { seed = 1, draws = 10_000 }: SignFlipOptions = {},
 ): SignFlips {
-  const sizes: number[] = []
-  for (const value of values) if (value !== 0 && Number.isFinite(value)) sizes.push(value)
+  const sizes = flippable(values)
   const flipped = sizes.length
   if (flipped === 0) return { p: 1, method: 'exact', flipped }
   const exact = flipped <= exactFlipLimit ? signFlipTest(sizes) : countedFlips(sizes)
@@ -47,17 +52,31 @@ export function signFlips(
   return { p: sampledFlips(sizes, rounds, seed), method: 'sampled', flipped, draws: rounds }
 }
 
-/** The values as whole multiples of the largest fraction 1/q that fits all of them; null where none does. */
+/** The sizes of the values as whole multiples of the largest fraction that divides them all; null where none does. */
 function wholeMultiples(values: readonly number[]): number[] | null {
-  for (let q = 1; q <= largestDenominator; q++) {
-    if (
-      values.every(
-        (value) => Math.abs(value * q - Math.round(value * q)) <= 1e-9 * Math.max(1, Math.abs(value)),
-      )
-    )
-      return values.map((value) => Math.abs(Math.round(value * q)))
+  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+  let common = 0
+  for (const value of values) {
+    common = commonFraction(Math.abs(value), common, smallestFraction * largest)
+    if (common <= smallestFraction * largest) return null
   }
-  return null
+  // What rounding did to the fraction is undone by the largest value, of which it is a part.
+  const exact = largest / Math.round(largest / common)
+  const steps = values.map((value) => Math.round(Math.abs(value) / exact))
+  const fits = values.every(
+    (value, i) => steps[i]! > 0 && Math.abs(Math.abs(value) - steps[i]! * exact) <= rounding * largest,
+  )
+  return fits ? steps : null
+}
+
+/** Euclid's algorithm: the largest number of which both are multiples, where less than `slack` is nothing. */
+function commonFraction(a: number, b: number, slack: number): number {
+  let [large, small] = a > b ? [a, b] : [b, a]
+  while (small > slack) {
+    const rest = large % small
+    ;[large, small] = [small, Math.min(rest, small - rest)]
+  }
+  return large
 }
 
 /** Counts the sign patterns by their sums, one value after the other; null where there are too many sums. */

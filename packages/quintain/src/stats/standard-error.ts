@@ -10,7 +10,7 @@ export interface StandardError {
   /** t interval with n - 1 degrees of freedom; null where `stderr` is. */
   interval: [number, number] | null
   scope: Scope
-  reason?: 'no_scores' | 'single_score' | 'level_out_of_range'
+  reason?: 'no_scores' | 'single_score' | 'too_large' | 'level_out_of_range'
 }
 
 /** Standard error of the mean of independent scores. Repeats of a task are not independent: see `clusteredMean`. */
@@ -22,6 +22,8 @@ export function standardError(scores: readonly number[], level = 0.95): Standard
   let squares = 0
   for (const score of scores) if (Number.isFinite(score)) squares += (score - centre) ** 2
   const stderr = Math.sqrt(squares / (n - 1) / n)
+  // Squares of scores above 10^150 or so are too large for a number.
+  if (!Number.isFinite(stderr)) return { ...missing, mean: centre, n, reason: 'too_large' }
   const found = { ...missing, mean: centre, n, stderr }
   if (!isLevel(level)) return { ...found, reason: 'level_out_of_range' }
   const half = studentTQuantile((1 + level) / 2, n - 1) * stderr

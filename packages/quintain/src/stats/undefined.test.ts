@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import {
   benjaminiHochberg,
   bootstrapInterval,
+  boundedMeanTest,
   clopperPearsonInterval,
   clusteredMean,
   clusteredProportion,
@@ -35,9 +36,9 @@ import {
   wilsonInterval,
 } from './index.ts'
 
-/** Paths at which a value holds NaN, the level that was asked for excepted; and intervals that are the wrong way round. */
+/** Paths at which a value holds NaN or an infinity, the level that was asked for excepted; and intervals that are the wrong way round. */
 function wrongIn(value: unknown, path = ''): string[] {
-  if (typeof value === 'number') return Number.isNaN(value) && !path.endsWith('.level') ? [path] : []
+  if (typeof value === 'number') return Number.isFinite(value) || path.endsWith('.level') ? [] : [path]
   if (typeof value !== 'object' || value === null) return []
   const turned =
     /interval$/i.test(path) && Array.isArray(value) && value[0] > value[1] ? [`${path} is turned round`] : []
@@ -47,7 +48,7 @@ function wrongIn(value: unknown, path = ''): string[] {
 const score = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(0, 1) },
   { weight: 2, arbitrary: fc.double({ min: -1, max: 1 }) },
-  fc.constantFrom(null, Number.NaN, Number.POSITIVE_INFINITY, -5, 1e15),
+  fc.constantFrom(null, Number.NaN, Number.POSITIVE_INFINITY, -5, 1e15, 1e-10, 1e308, -1e308),
 )
 const repeats = fc.array(score, { maxLength: 4 })
 const tasks = fc.array(repeats, { maxLength: 8 })
@@ -65,7 +66,7 @@ test('scores of any kind, and none at all: null with a reason, never NaN and nev
       const side = (all: typeof left) => new Map(all.map((scores, i) => [`t${i}`, scores]))
       const [a, b] = [side(left), side(right)]
       const clusters = new Map(left.map((_, i) => [`t${i}`, `g${i % 3}`]))
-      const sequence = new SequentialComparison({ level })
+      const sequence = new SequentialComparison({ level, largest: left.length - 1 })
       for (const one of left.flat()) sequence.add(one)
       const found = {
         mean: mean(left.flat()),
@@ -84,8 +85,10 @@ test('scores of any kind, and none at all: null with a reason, never NaN and nev
         itself: pairedDifference(a, a, { level, draws: 99 }),
         again: pairedAgain(a, b, level),
         pairedSplit: pairedVarianceSplit(a, b),
+        boundedMean: boundedMeanTest(numbers.flat(), { range: [-5, 1] }),
         meanBounds: meanBounds(left, { range: [-1, 1], level }),
         pairedBounds: pairedBounds(a, b, { range: [-1, 1], level, draws: 99 }),
+        openBounds: meanBounds(left, { range: [-1, Number.POSITIVE_INFINITY], level }),
         flips: signFlips(numbers.flat(), { draws: 99 }),
         reduced: reduceRepeats('median', left.flat()),
         sequence: sequence.state(),
@@ -118,6 +121,10 @@ test('numbers of any kind: counts, shares and designs that are none give no numb
         requiredTasks(0.1 + Math.abs(other), design, options),
         plannedDetectable({ tasks: x, repeats: y }, options),
         mcnemarPower(other, x, { discordant: one }),
+        requiredTasks(one * 1e-300, design),
+        requiredTasksPaired(one * 1e-300, { discordant: 0.3 }),
+        coverageOf([{ score: one }], { planned: x * y, highest: y }),
+        wilsonInterval(1, 2, 0.95, y),
         requiredTasksPaired(0.2, { discordant: one, alpha: other }),
         smallestDetectablePaired(x, { discordant: one, power: other }),
         obrienFleming(x > 4 ? 2 : x, one),

@@ -8,7 +8,7 @@ export interface VarianceSplit {
   /** Tasks with a score, and with at least two. */
   tasks: number
   repeatedTasks: number
-  reason?: 'no_scores' | 'single_task' | 'single_repeats'
+  reason?: 'no_scores' | 'single_task' | 'single_repeats' | 'too_large'
 }
 
 interface TaskSpread {
@@ -60,10 +60,13 @@ export function varianceSplit(tasks: Iterable<readonly (number | null)[]>): Vari
   const repeatedTasks = spreads.filter(({ variance }) => variance !== null).length
   const within = meanWithin(spreads)
   const facts = { within, tasks: spreads.length, repeatedTasks }
+  if (within !== null && !Number.isFinite(within))
+    return { ...facts, within: null, between: null, reason: 'too_large' }
   if (spreads.length === 0) return { ...facts, between: null, reason: 'no_scores' }
   if (spreads.length === 1) return { ...facts, between: null, reason: 'single_task' }
   if (within === null) return { ...facts, between: null, reason: 'single_repeats' }
   const total = sampleVariance(spreads.map(({ mean }) => mean))
+  if (!Number.isFinite(total)) return { ...facts, between: null, reason: 'too_large' }
   return { ...facts, between: Math.max(0, total - noiseOfMeans(spreads, within)) }
 }
 
@@ -73,7 +76,7 @@ export interface PairedVarianceSplit {
   within: number | null
   withinOther: number | null
   pairs: number
-  reason?: 'no_pairs' | 'single_pair' | 'single_repeats'
+  reason?: 'no_pairs' | 'single_pair' | 'single_repeats' | 'too_large'
 }
 
 /** `varianceSplit` of the paired differences a - b: what `smallestDetectable` wants for `kind: 'paired'`. */
@@ -90,10 +93,13 @@ export function pairedVarianceSplit(
   const [left, right] = [side(a), side(b)]
   const [within, withinOther] = [meanWithin(left), meanWithin(right)]
   const facts = { within, withinOther, pairs: pairs.length }
+  if (![within ?? 0, withinOther ?? 0].every(Number.isFinite))
+    return { ...facts, within: null, withinOther: null, between: null, reason: 'too_large' }
   if (pairs.length === 0) return { ...facts, between: null, reason: 'no_pairs' }
   if (pairs.length === 1) return { ...facts, between: null, reason: 'single_pair' }
   if (within === null || withinOther === null) return { ...facts, between: null, reason: 'single_repeats' }
   const total = sampleVariance(pairs.map((pair) => pair.a - pair.b))
+  if (!Number.isFinite(total)) return { ...facts, between: null, reason: 'too_large' }
   const noise = noiseOfMeans(left, within) + noiseOfMeans(right, withinOther)
   return { ...facts, between: Math.max(0, total - noise) }
 }

@@ -2,7 +2,7 @@ import { normalQuantile } from './normal.ts'
 
 /**
  * Wilson's score interval of a proportion of `k` in `n`. Neither need be whole: an effective sample size will do.
- * Null when n is not above zero or k lies outside [0, n].
+ * Null when n is not above zero, k lies outside [0, n], or the critical value is none.
  *
  * Source: E. B. Wilson, JASA 22 (1927).
  */
@@ -13,6 +13,7 @@ export function wilsonInterval(
   critical: number = normalQuantile((1 + level) / 2),
 ): [number, number] | null {
   if (!(n > 0 && n < Number.POSITIVE_INFINITY && k >= 0 && k <= n) || !(level > 0 && level < 1)) return null
+  if (!(critical > 0 && critical < Number.POSITIVE_INFINITY)) return null
   const p = k / n
   const square = critical * critical
   const scale = 1 + square / n
