@@ -27,6 +27,16 @@ export function killQuietly(pid: number): void {
   }
 }
 
+/** Whether there is such a process, or with a negative number such a group. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
 export function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8')

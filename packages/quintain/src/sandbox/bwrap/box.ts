@@ -39,6 +39,7 @@ const chunkBytes = 262_144
 /** How long a command that was killed may take to be dead before its box is taken for stuck. */
 const killGraceMs = 10_000
 const listedEntries = 20_000
+const mostUnread = 64 * 2 ** 20
 
 /** A box whose inside is reached over the channel to its supervisor only: no path of it is ever opened from here. */
 export class BwrapBox implements Box {
@@ -51,6 +52,8 @@ export class BwrapBox implements Box {
   readonly #housing: Housing
   readonly #pending = new Map<number, Pending>()
   readonly #connections = new Map<number, Socket>()
+  /** Which of the plan's sockets a listener of the supervisor is. */
+  readonly #listeners = new Map<number, number>()
   #lastId = 0
   #state: 'up' | 'stopped' | 'lost' | 'ruined' = 'up'
   #stopped: Promise<void> | undefined
@@ -66,7 +69,7 @@ export class BwrapBox implements Box {
   /** What the supervisor says. */
   take(frame: Frame): void {
     if (frame.type === 'C') this.#connect(frame)
-    else if (frame.type === 'P') this.#connections.get(frame.id)?.write(frame.body)
+    else if (frame.type === 'P') this.#forward(frame)
     else if (frame.type === 'F') this.#connections.get(frame.id)?.end()
     else if (frame.type === 'z') this.#connections.get(frame.id)?.destroy()
     else this.#pending.get(frame.id)?.frame(frame)
@@ -85,7 +88,9 @@ export class BwrapBox implements Box {
     const made = files.map((file) => this.#place(file))
     const listening = this.#plan.sockets.map(({ box }, index) => {
       const where = 'port' in box ? (['port', String(box.port)] as const) : (['path', box.path] as const)
-      return this.#ask('n', [...where], undefined, index + 1_000_000_000)
+      const id = this.#nextId()
+      this.#listeners.set(id, index)
+      return this.#ask('n', [...where], undefined, id)
     })
     for (const result of await Promise.all([...made, ...listening])) {
       if (!result.ok)
@@ -311,15 +316,28 @@ export class BwrapBox implements Box {
 
   /** A program in the box has connected to one of its sockets. */
   #connect({ id, body }: Frame): void {
-    const index = Number(unpackFields(body)[0]) - 1_000_000_000
-    const target = this.#plan.sockets[index - 1]?.host
-    if (target === undefined) return
-    const socket = createConnection('port' in target ? { ...target, host: '127.0.0.1' } : target)
+    const target = this.#plan.sockets[this.#listeners.get(Number(unpackFields(body)[0])) ?? -1]?.host
+    if (target === undefined) {
+      this.#channel.send('z', id, empty)
+      return
+    }
+    const socket = createConnection({
+      ...('port' in target ? { port: target.port, host: '127.0.0.1' } : { path: target.path }),
+      allowHalfOpen: true,
+    })
     this.#connections.set(id, socket)
     socket.on('data', (chunk: Buffer) => this.#sendChunks('p', id, chunk))
     socket.on('end', () => this.#channel.send('f', id, empty))
     socket.on('error', () => this.#channel.send('z', id, empty))
     socket.on('close', () => this.#connections.delete(id))
+  }
+
+  #forward({ id, body }: Frame): void {
+    const socket = this.#connections.get(id)
+    if (socket === undefined) return
+    socket.write(Buffer.from(body))
+    // Nobody reads what the box sends without end.
+    if (socket.writableLength > mostUnread) socket.destroy(new Error('unread'))
   }
 
   #nextId(): number {

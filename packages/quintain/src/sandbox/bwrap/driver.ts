@@ -25,6 +25,8 @@ const firstUser = 1_900_000_000
 const users = 90_000_000
 const mostReadOnlyFiles = 256
 const errorBytes = 4096
+/** Those below need a capability. */
+const firstFreePort = 1024
 
 /**
  * Boxes in namespaces of the kernel, by bubblewrap (0.8 or newer): user, processes, network, IPC, host name and cgroup of
@@ -78,6 +80,8 @@ class BwrapDriver implements SandboxDriver {
     const plan = planBox(options)
     if (plan.readOnlyFiles.length > mostReadOnlyFiles)
       refuseOption('bwrap', 'readOnlyFiles', `takes ${mostReadOnlyFiles} at most`)
+    if (plan.sockets.some(({ box }) => 'port' in box && box.port < firstFreePort))
+      refuseOption('bwrap', 'network', `can listen on ports from ${firstFreePort} on in a box`)
     if (this.#program === undefined || this.#machine === undefined)
       throw sandboxFault('sandbox_start_failed', 'bubblewrap is not installed, or not for this machine')
     return this.#door.through(() => this.#start(plan, options.signal))

@@ -1,6 +1,18 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { constants } from 'node:fs'
-import { chmod, lstat, mkdir, open, readdir, readlink, realpath, rename, rm, symlink } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type {
@@ -18,7 +30,7 @@ import { type BoxPlan, checkVariables, type PlacedFile } from '../box-options.ts
 import { KeptOutput, outputFields } from '../command-output.ts'
 import { notStarted, toCommand } from '../exec-result.ts'
 import { noSuchPath, type Refused, refusalOf, refused } from '../file-refusal.ts'
-import { killQuietly, processesWith } from '../process-table.ts'
+import { isAlive, killQuietly, processesWith } from '../process-table.ts'
 import { stoppedFault } from '../sandbox-fault.ts'
 import { defaultReadBytes, snapshotLimits } from '../snapshot-limits.ts'
 
@@ -64,8 +76,7 @@ export class ProcessBox implements Box {
     const folder = options.cwd === undefined ? this.workdir : this.#inside(options.cwd)
     if (argv === undefined || folder === undefined) return notStarted('invalid', began)
     if (options.signal?.aborted) return notStarted('aborted', began)
-    const here = await lstat(folder).catch(() => undefined)
-    if (here === undefined || !(await isFolder(folder))) return notStarted('no_folder', began)
+    if (!(await isFolder(folder))) return notStarted('no_folder', began)
     const limits = this.#plan.limits
     const cap = Math.min(options.outputBytes ?? limits.outputBytes, limits.outputBytes)
     const out = new KeptOutput(cap)
@@ -73,8 +84,9 @@ export class ProcessBox implements Box {
     // A shell of ours in front sets what Node cannot: no core files, and so many seconds of the processor.
     const limited = `ulimit -c 0; ulimit -t ${Math.ceil(limits.cpuMs / 1000)}; exec "$@"`
     const [mark, value] = this.#mark.split('=') as [string, string]
-    return new Promise<ExecResult>((resolve, reject) => {
-      const child = spawn('/bin/sh', ['-c', limited, 'box', ...argv], {
+    let child: ChildProcessWithoutNullStreams
+    try {
+      child = spawn('/bin/sh', ['-c', limited, 'box', ...argv], {
         cwd: folder,
         detached: true,
         stdio: ['pipe', 'pipe', 'pipe'],
@@ -87,6 +99,10 @@ export class ProcessBox implements Box {
           [mark]: value,
         },
       })
+    } catch (error) {
+      return notStarted(startRefusal(error), began)
+    }
+    return new Promise<ExecResult>((resolve, reject) => {
       if (child.pid !== undefined) this.#groups.add(child.pid)
       let timedOut = false
       let aborted = false
@@ -131,12 +147,7 @@ export class ProcessBox implements Box {
           ...fields,
         })
       }
-      child.once('error', (error: NodeJS.ErrnoException) =>
-        settle({
-          notStarted:
-            error.code === 'E2BIG' ? 'too_long' : error.code === 'EAGAIN' ? 'no_process' : 'not_found',
-        }),
-      )
+      child.once('error', (error) => settle({ notStarted: startRefusal(error) }))
       let code: number | null = null
       let signal: string | null = null
       const end = () => {
@@ -147,6 +158,8 @@ export class ProcessBox implements Box {
       }
       child.once('exit', (exitCode, name) => {
         code = exitCode
+        // A group that is gone may be another's by the time we stop.
+        if (child.pid !== undefined && !isAlive(-child.pid)) this.#groups.delete(child.pid)
         signal = name
         setTimeout(end, outputGraceMs)
       })
@@ -274,10 +287,7 @@ export class ProcessBox implements Box {
       if (left.length === 0) break
       await sleep(10)
     }
-    await rm(this.#root, { recursive: true, force: true, maxRetries: 5 }).catch(async () => {
-      await spawnChmod(this.#root)
-      await rm(this.#root, { recursive: true, force: true, maxRetries: 5 })
-    })
+    await rm(this.#root, { recursive: true, force: true, maxRetries: 5 }).catch(() => removeTree(this.#root))
     this.#onStop()
   }
 
@@ -349,6 +359,12 @@ export class ProcessBox implements Box {
   }
 }
 
+/** Why the system would not start a process. */
+function startRefusal(error: unknown): NonNullable<ExecResult['notStarted']> {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'E2BIG' ? 'too_long' : code === 'EAGAIN' || code === 'ENOMEM' ? 'no_process' : 'not_found'
+}
+
 async function readRegular(path: string | Buffer, maxBytes: number) {
   const handle = await open(
     typeof path === 'string' ? bytesOfName(path) : path,
@@ -379,17 +395,22 @@ async function describe(path: Buffer): Promise<Omit<BoxEntry, 'name'>> {
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return lstat(await realpath(path)).then(
+  return stat(path).then(
     (stats) => stats.isDirectory(),
     () => false,
   )
 }
 
-/** Folders without rights cannot be emptied by who is not root. */
-async function spawnChmod(root: string): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const child = spawn('chmod', ['-R', 'u+rwx', root], { stdio: 'ignore' })
-    child.once('error', () => resolve())
-    child.once('exit', () => resolve())
-  })
+/** As a process: it has no limit on the length of paths, and opens folders that were closed to their owner. */
+async function removeTree(root: string): Promise<void> {
+  for (const argv of [
+    ['chmod', '-R', 'u+rwx', root],
+    ['rm', '-rf', root],
+  ]) {
+    await new Promise<void>((resolve) => {
+      const child = spawn(argv[0]!, argv.slice(1), { stdio: 'ignore' })
+      child.once('error', () => resolve())
+      child.once('exit', () => resolve())
+    })
+  }
 }
