@@ -11,6 +11,7 @@ import {
   type SandboxDriver,
   type Snapshot,
 } from '../core/index.ts'
+import { ArtefactStore } from './artefact-store.ts'
 import { describeArtefacts } from './artefacts.ts'
 import {
   type AskOptions,
@@ -41,6 +42,8 @@ export interface DeskOptions {
  * its own only, and whatever they opened is stopped when they end, however that comes about.
  */
 export class BoxDesk {
+  /** Where artefacts are kept. */
+  readonly store = new ArtefactStore()
   private options: DeskOptions | undefined
   private slots = new BoxSlots(0)
   private readonly owners = new Set<Owner>()
@@ -57,7 +60,7 @@ export class BoxDesk {
     return new BoxWindow((name) => {
       const { options } = this
       if (options === undefined) throw noDriver()
-      const owner = new Owner(name, options, this.slots)
+      const owner = new Owner(name, options, this.slots, this.store)
       this.owners.add(owner)
       return {
         owner,
@@ -133,6 +136,7 @@ class Owner {
   private readonly name: string
   private readonly options: DeskOptions
   private readonly slots: BoxSlots
+  private readonly store: ArtefactStore
   private readonly over = new AbortController()
   /** Aborted when the world has finished, for boxes that it still waits for. */
   private readonly worldOver = new AbortController()
@@ -146,7 +150,8 @@ class Owner {
   private artefacts: Snapshot | undefined
   private ended: Promise<void> | undefined
 
-  constructor(name: string, options: DeskOptions, slots: BoxSlots) {
+  constructor(name: string, options: DeskOptions, slots: BoxSlots, store: ArtefactStore) {
+    this.store = store
     this.name = name
     this.options = options
     this.slots = slots
@@ -332,7 +337,12 @@ class Owner {
     const paths = this.options.definition.artefacts
     if (this.artefacts !== undefined || this.first === undefined || paths === undefined) return
     const box = this.boxes.get(this.first)
-    if (box !== undefined) this.artefacts = await box.snapshot(paths)
+    if (box === undefined) return
+    const artefacts = await box.snapshot(paths)
+    this.artefacts = artefacts
+    await this.store.keep(artefacts).catch((thrown: unknown) => {
+      this.options.log(`the artefacts of ${this.name} were not kept: ${messageOf(thrown)}\n`)
+    })
   }
 
   private async settle(): Promise<Settled> {

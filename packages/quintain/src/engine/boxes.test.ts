@@ -1,10 +1,11 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { environment, type GradingSandbox, QuintainError, type Sandbox, tool } from '../core/index.ts'
 import { FakeBoxes } from './__fixtures__/fake-boxes.ts'
 import { filesOf, pause, recorded, temporaryFolder } from './__fixtures__/recorded.ts'
+import { readArtefacts } from './artefact-store.ts'
 import { artefactFiles } from './artefacts.ts'
 import { BoxDesk } from './box-desk.ts'
 import { BoxSlots } from './box-slots.ts'
@@ -194,9 +195,11 @@ describe('an environment that declares boxes', () => {
     const run = await recorded(env, speak, { sandbox: driver })
     expect([openAtGrading, seen]).toEqual([0, ['made', 'undefined', 'hidden']])
     expect(run.only.verdict?.reward).toBe(1)
-    expect((await run.hidden())?.evidence).toMatchObject({
-      artefacts: { entries: [{ path: '/work/out/a' }] },
-    })
+    const evidence = (await run.hidden())?.evidence
+    expect(evidence).toMatchObject({ artefacts: { entries: [{ path: '/work/out/a' }] } })
+    const { digest } = evidence?.['artefacts'] as { digest: string }
+    const file = join(run.dir, 'private', 'artefacts', `${digest}.jsonl.gz`)
+    expect((await readArtefacts(await readFile(file))).entries).toMatchObject([{ path: '/work/out/a' }])
     const [, grading] = driver.started
     expect(Object.keys(grading?.readOnlyFiles ?? {})).toEqual(['/work/out/a', '/tests/t'])
     expect([driver.started[0]?.readOnlyFiles, driver.open]).toEqual([undefined, 0])

@@ -1,3 +1,4 @@
+export { readArtefacts } from './artefact-store.ts'
 export type { OrderEnd, PanelWatch } from './pace.ts'
 export {
   type PanelEnd,

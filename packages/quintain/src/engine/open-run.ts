@@ -45,6 +45,7 @@ export interface OpenedRun {
   tasks: TaskSummary[]
   recordings: ReadonlyMap<Seat, Recordings>
   log: WorkerLog
+  boxes: BoxDesk
 }
 
 /** Which tasks to list: those of the options, or, to resume, all that earlier requests may speak of. */
@@ -130,6 +131,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
       tasks,
       recordings,
       log,
+      boxes,
     }
   } catch (error) {
     await executor.close()

@@ -98,6 +98,7 @@ export async function orderRun(
     journal = await Journal.create(dir, manifest)
     await recordFiles(dir, opened)
     await opened.log.to(join(dir, 'private', 'worker.log'))
+    opened.boxes.store.keepIn(join(dir, 'private', 'artefacts'))
     const places = new Places([])
     await appendPlan(journal, opened.tasks, request, new Map(), places)
     const orders = places.end
@@ -201,6 +202,7 @@ export async function takeUpRun(options: ResumeOptions): Promise<ReadyRun> {
     })
     await checkSame(dir, manifest, opened, options.force ?? false)
     await opened.log.to(join(dir, 'private', 'worker.log'))
+    opened.boxes.store.keepIn(join(dir, 'private', 'artefacts'))
 
     const known = new Map(fold.states.map(({ order }) => [order.id, order]))
     const places = new Places(fold.states.map(({ order }) => order.seq))
