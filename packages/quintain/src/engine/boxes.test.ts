@@ -197,7 +197,7 @@ describe('an environment that declares boxes', () => {
     expect(run.only.verdict?.reward).toBe(1)
     const evidence = (await run.hidden())?.evidence
     expect(evidence).toMatchObject({ artefacts: { entries: [{ path: '/work/out/a' }] } })
-    const { digest } = evidence?.['artefacts'] as { digest: string }
+    const { digest } = evidence!['artefacts'] as { digest: string }
     const file = join(run.dir, 'private', 'artefacts', `${digest}.jsonl.gz`)
     expect((await readArtefacts(await readFile(file))).entries).toMatchObject([{ path: '/work/out/a' }])
     const [, grading] = driver.started
