@@ -129,13 +129,20 @@ export class AttemptEndpoint {
       },
     )
     server.onerror = () => {}
-    server.setRequestHandler('tools/list', async () => ({
-      tools: (await this.calls.tools()).map(({ spec: { name, description, parameters } }) => ({
-        name,
-        description,
-        inputSchema: { ...parameters, type: 'object' as const },
-      })),
-    }))
+    const refused = (thrown: unknown) =>
+      thrown instanceof CallRefused ? new ProtocolError(thrown.code, thrown.message) : thrown
+    server.setRequestHandler('tools/list', async () => {
+      const tools = await this.calls.tools().catch((thrown: unknown) => {
+        throw refused(thrown)
+      })
+      return {
+        tools: tools.map(({ spec: { name, description, parameters } }) => ({
+          name,
+          description,
+          inputSchema: { ...parameters, type: 'object' as const },
+        })),
+      }
+    })
     server.setRequestHandler('tools/call', async (request, context) => {
       const { name, arguments: given } = request.params
       const progress = this.progressOf(context)
@@ -147,8 +154,7 @@ export class AttemptEndpoint {
       try {
         return await call
       } catch (thrown) {
-        if (thrown instanceof CallRefused) throw new ProtocolError(thrown.code, thrown.message)
-        throw thrown
+        throw refused(thrown)
       } finally {
         this.inFlight.delete(call)
         progress?.stop()

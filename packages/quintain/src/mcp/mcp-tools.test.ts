@@ -184,7 +184,10 @@ describe('a server that misbehaves', () => {
   })
 
   test('dies of the question for its era: it is started again without that question', async () => {
-    const mcp = await start('probed-to-death')
+    // As a program of its own, since this one is known by now for what it speaks.
+    const script = `exec '${process.execPath}' '${server}' probed-to-death`
+    const mcp = await mcpTools({ command: '/bin/sh', args: ['-c', script] })
+    open.add(mcp)
     expect(await call(mcp, 'echo')).toBe('{}')
   })
 })

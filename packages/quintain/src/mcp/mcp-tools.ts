@@ -49,7 +49,7 @@ export interface McpTools {
   readonly protocolVersion: string | undefined
   /** Process id of a server that is a program. */
   readonly pid: number | undefined
-  /** Whole texts of results that were cut for the model, in order; at most 64 MiB, of which the first go. */
+  /** Whole texts of results that were cut for the model, in order; at most 16 MiB, of which the first go. */
   readonly cut: readonly CutResult[]
   /** What the server sent that belonged to nothing. */
   readonly noise: Noise & { skippedLines: number }
@@ -70,7 +70,7 @@ export interface McpTools {
   close(): Promise<void>
 }
 
-const mostCutBytes = 64 * 1024 * 1024
+const mostCutBytes = 16 * 1024 * 1024
 
 /**
  * The tools of an MCP server, for a world: one client and one session, and where the server is a program one process,
@@ -92,12 +92,11 @@ export async function mcpTools(server: (ProgramServer | HttpServer) & McpOptions
   const maxMessageBytes = server.maxMessageBytes ?? 16 * 1024 * 1024
   const made =
     'command' in server ? programChannel(server, maxMessageBytes) : httpChannel(server, maxMessageBytes)
-  signal?.throwIfAborted()
   let stale = true
   const session = await Session.open({
     name: made.name,
     open: made.open,
-    era: made.era ?? era,
+    era: era === 'auto' ? (made.era ?? era) : era,
     stateful,
     startMs: server.startMs ?? 30_000,
     callMs: server.callMs ?? 50_000,
@@ -105,6 +104,7 @@ export async function mcpTools(server: (ProgramServer | HttpServer) & McpOptions
     graceMs: 2_000,
     probeMs: 3_000,
     lastWords: made.lastWords,
+    signal,
     onToolsChanged: () => {
       stale = true
     },
@@ -112,6 +112,7 @@ export async function mcpTools(server: (ProgramServer | HttpServer) & McpOptions
   made.connected(session.client.getProtocolEra())
   const close = () => session.close()
   signal?.addEventListener('abort', close, { once: true })
+  if (signal?.aborted === true) await close()
   let listed: ServerTool[] = []
   let refreshing: Promise<void> | undefined
   const refresh = async () => {

@@ -24,7 +24,9 @@ export function programChannel(server: ProgramServer, maxMessageBytes: number): 
   const { command, args = [], env = {}, cwd, stderrBytes = 64 * 1024 } = server
   if (typeof command !== 'string' || command === '')
     throw new QuintainError('usage', 'mcpTools({ command }): command is no text.')
-  const key = JSON.stringify([command, args[0]])
+  // What follows the first argument that is no option differs from attempt to attempt.
+  const subject = args.findIndex((argument) => !argument.startsWith('-'))
+  const key = JSON.stringify([command, ...args.slice(0, subject + 1)])
   let current: StdioTransport | undefined
   let skipped = 0
   const stderr = () => current?.stderr ?? ''

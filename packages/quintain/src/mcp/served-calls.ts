@@ -61,9 +61,15 @@ export class ServedCalls {
     this.options = options
   }
 
-  async tools(): Promise<readonly Tool[]> {
-    const { tools } = this.options
-    return typeof tools === 'function' ? await tools() : tools
+  /** The tools at this moment; throws `CallRefused` when the world cannot say. */
+  async tools(call: ServedCall = { name: 'tools/list', arguments: undefined }): Promise<readonly Tool[]> {
+    const { tools, onFailure } = this.options
+    try {
+      return typeof tools === 'function' ? await tools() : tools
+    } catch (thrown) {
+      onFailure?.(thrown, call)
+      throw new CallRefused(internalError, 'the world failed')
+    }
   }
 
   /** Stops what runs and refuses what comes. */
@@ -79,7 +85,7 @@ export class ServedCalls {
     call: ServedCall,
     context: { signal: AbortSignal; progress?: (done: number, total?: number, message?: string) => void },
   ): Promise<CallToolResult> {
-    const tools = await this.tools()
+    const tools = await this.tools(call)
     const tool = tools.find(({ name }) => name === call.name)
     if (tool === undefined) {
       const names = tools.map(({ name }) => name)

@@ -244,6 +244,82 @@ test('progress is asked for always, and resets the idle limit but not the other'
   expect(token).toBeDefined()
 })
 
+/** A server of revision 2026-07-28 by hand, whose every call is answered with `answer`. */
+async function modernServerThat(answer: object): Promise<string> {
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const { id, method } = JSON.parse(body) as Rpc
+    const known: Record<string, object> = {
+      'server/discover': {
+        resultType: 'complete',
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'modern', version: '1' } },
+        ttlMs: 0,
+        cacheScope: 'private',
+      },
+      'tools/list': {
+        resultType: 'complete',
+        tools: [{ name: 'a', inputSchema: { type: 'object' } }],
+        ttlMs: 0,
+        cacheScope: 'private',
+      },
+    }
+    const result = known[method]
+    reply(response, { jsonrpc: '2.0', id, ...(result === undefined ? answer : { result }) })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  open.push({ close: () => server.close() })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+test.each([
+  [
+    'an elicitation',
+    {
+      result: {
+        resultType: 'input_required',
+        inputRequests: {
+          q: {
+            method: 'elicitation/create',
+            params: {
+              mode: 'form',
+              message: 'Your name?',
+              requestedSchema: { type: 'object', properties: {} },
+            },
+          },
+        },
+      },
+    },
+  ],
+  [
+    'a capability',
+    { error: { code: -32021, message: 'elicitation', data: { requiredCapabilities: { elicitation: {} } } } },
+  ],
+])('a server of 2026 that demands %s gives a tool error, and no fault', async (_what, answer) => {
+  const mcp = await connect(await modernServerThat(answer))
+  expect(mcp.protocolVersion).toBe('2026-07-28')
+  expect(await call(mcp)).toMatchObject({ toolError: 'needs_input' })
+})
+
+test('a signal that aborts while the server starts ends the start', async () => {
+  const { url } = await serverThat(inTurn('result'))
+  await expect(mcpTools({ url, signal: AbortSignal.abort(new Error('over')) })).rejects.toThrow('over')
+  const silent = createServer(() => {})
+  await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
+  open.push({
+    close: () => {
+      silent.closeAllConnections()
+      silent.close()
+    },
+  })
+  const given = new AbortController()
+  setTimeout(() => given.abort(new Error('over')), 50)
+  const { port } = silent.address() as AddressInfo
+  await expect(mcpTools({ url: `http://127.0.0.1:${port}/`, signal: given.signal })).rejects.toThrow('over')
+})
+
 test('an address that is none is refused at once', async () => {
   for (const url of ['ftp://localhost/', 'no address', ''])
     await expect(mcpTools({ url })).rejects.toMatchObject({ code: 'usage' })

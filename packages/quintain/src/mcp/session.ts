@@ -22,6 +22,8 @@ export interface SessionOptions {
   probeMs: number
   timers?: Timers
   onToolsChanged?(): void
+  /** Ends the start when it aborts. */
+  signal?: AbortSignal | undefined
   /** Words of the server's own on why it ended, fit to be shown. */
   lastWords?(): string
 }
@@ -46,6 +48,8 @@ class SessionLost extends Error {
 }
 
 const invalidParams = -32602
+/** The call needs what only a client with a person or a model behind it has: revision 2026-07-28, and 2025-11-25. */
+const inputNeeded = new Set([-32021, -32042])
 
 /**
  * One server for one attempt. Requests have an absolute limit and always ask for progress. A lost session is a fault of
@@ -233,6 +237,7 @@ export class Session {
       if (local === 'malformed_answer')
         throw mcpFault('mcp_bad_result', `${name}: ${thrown.message}`, { retryable: false, cause: thrown })
       // An unknown tool and arguments that do not fit are what a model may get wrong.
+      if (inputNeeded.has(thrown.code)) return { kind: 'needs_input' }
       if (thrown.code === invalidParams) return { kind: 'error', code: thrown.code, message: thrown.message }
       throw mcpFault(
         'mcp_protocol_error',
@@ -309,11 +314,16 @@ async function connect(options: SessionOptions): Promise<Connection> {
   }
   let late = false
   let open: Channel | undefined
+  const stop = () => {
+    open?.guard.close().catch(() => {})
+  }
   const timer = timers.set(() => {
     late = true
-    open?.guard.close().catch(() => {})
+    stop()
   }, startMs)
+  options.signal?.addEventListener('abort', stop, { once: true })
   const attempt = async (era: Era): Promise<Connection> => {
+    options.signal?.throwIfAborted()
     open = await options.open()
     return Connection.open({
       channel: open,
@@ -331,6 +341,7 @@ async function connect(options: SessionOptions): Promise<Connection> {
       return await attempt('legacy')
     }
   } catch (thrown) {
+    options.signal?.throwIfAborted()
     const { code } = (thrown ?? {}) as { code?: unknown }
     if (late) throw failed(`it took longer than ${startMs} ms`, true, thrown)
     if (code === 'ERR_ACCESS_DENIED')
@@ -342,6 +353,7 @@ async function connect(options: SessionOptions): Promise<Connection> {
     throw failed(messageOf(thrown), code !== 'ENOENT' && code !== 'EACCES', thrown)
   } finally {
     timers.clear(timer)
+    options.signal?.removeEventListener('abort', stop)
   }
 }
 
