@@ -34,5 +34,5 @@ FILENAME == "shop.csv" && $0 !~ /^changed;/ { parse($0, ";"); take(field[2], fie
 END { for (mail in seen) print quote(mail) "," quote(names[mail]) "," quote(phones[mail]) }
 AWK
 echo email,name,phone > contacts.csv
-awk -f .merge.awk crm.csv shop.csv | LC_ALL=C sort >> contacts.csv
+awk "$(cat .merge.awk)" crm.csv shop.csv | LC_ALL=C sort >> contacts.csv
 rm .merge.awk
