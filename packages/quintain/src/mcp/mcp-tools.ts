@@ -4,6 +4,7 @@ import type { Noise } from './guarded-transport.ts'
 import { type HttpServer, httpChannel } from './http-channel.ts'
 import { mirroredArguments } from './mirrored-arguments.ts'
 import { type ProgramServer, programChannel } from './program-channel.ts'
+import { loadClient } from './sdk.ts'
 import { Session } from './session.ts'
 import { listTools, type ServerTool, type ToolChoice } from './tool-list.ts'
 import { type CallResult, callResult, checkCallResult, contentForModel } from './tool-result.ts'
@@ -78,8 +79,8 @@ const mostCutBytes = 16 * 1024 * 1024
  *
  * A tool's failure is an in-band tool error, `tool_error`; so are arguments that do not fit, an unknown tool
  * (`arguments_invalid`), a call over its limit (`timeout`) and a result over `maxMessageBytes` (`result_too_large`).
- * Whatever the model could not have caused is a `FaultError` of the world. Throws `usage` for options that contradict
- * themselves, and a `FaultError` with the code `mcp_start_failed` or `mcp_bad_tools`.
+ * Whatever the model could not have caused is a `FaultError` of the world. Throws `usage` for an address or a command
+ * that is none, `needs_unmet` when `@modelcontextprotocol/client` is not installed, and a `FaultError` with the code `mcp_start_failed` or `mcp_bad_tools`.
  *
  * @example
  * world: async (task, { signal }) => {
@@ -92,6 +93,8 @@ export async function mcpTools(server: (ProgramServer | HttpServer) & McpOptions
   const maxMessageBytes = server.maxMessageBytes ?? 16 * 1024 * 1024
   const made =
     'command' in server ? programChannel(server, maxMessageBytes) : httpChannel(server, maxMessageBytes)
+  // A missing package is no fault of the server.
+  await loadClient()
   let stale = true
   const session = await Session.open({
     name: made.name,
