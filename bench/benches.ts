@@ -8,5 +8,6 @@ export const benches: Record<string, () => Promise<Bench>> = {
   orders: async () => (await import('./orders.ts')).bench,
   'in-flight': async () => (await import('./in-flight.ts')).bench,
   report: async () => (await import('./report.ts')).bench,
+  sandbox: async () => (await import('./sandbox.ts')).bench,
   compare: async () => (await import('./compare.ts')).bench,
 }
