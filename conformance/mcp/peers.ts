@@ -1,5 +1,5 @@
-// MCP with real peers of both eras: servers from npm driven through ours, ours driven by the first SDK and by the official
-// inspector. `node conformance/mcp/peers.ts`
+// MCP with real peers of both eras: servers from npm driven through ours, ours driven by the first SDK and by the
+// official inspector. `node conformance/mcp/peers.ts`
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'

@@ -30,7 +30,7 @@ import { mcpTools } from ${JSON.stringify(source('mcp'))}
 const noted = ${JSON.stringify(join(folder, 'noted'))}
 import { appendFileSync } from 'node:fs'
 export default environment({
-  tasks: [{ id: 't0', prompt: 'go', secret: { gold: 'canary-gold' } }, { id: 't1', prompt: 'go', secret: { gold: 'canary-gold' } }],
+  tasks: ['t0', 't1'].map((id) => ({ id, prompt: 'go', secret: { gold: 'canary-gold' } })),
   needs: ['tools'],
   permissions: ${options.permissions ?? `{ subprocess: true, write: [${JSON.stringify(folder)}] }`},
   async world(task, { signal }) {

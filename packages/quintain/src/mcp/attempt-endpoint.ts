@@ -27,8 +27,8 @@ interface LegacySession {
 }
 
 /**
- * The MCP endpoint of one attempt, of both eras. A request of 2026 and later stands for itself; one of before belongs to a
- * session, which holds nothing but the stream for notifications: state is in the world.
+ * The MCP endpoint of one attempt, of both eras. A request of 2026 and later stands for itself; one of before belongs
+ * to a session, which holds nothing but the stream for notifications: state is in the world.
  */
 export class AttemptEndpoint {
   private readonly options: AttemptEndpointOptions
@@ -69,8 +69,8 @@ export class AttemptEndpoint {
   async close(): Promise<void> {
     this.closed = true
     this.calls.close()
-    // Calls in flight are answered, with an error, before their streams are closed: clients of the legacy era wait for an
-    // answer for as long as they wait for any.
+    // Calls in flight are answered, with an error, before their streams are closed: clients of the legacy era wait
+    // for an answer for as long as they wait for any.
     if (this.inFlight.size > 0) {
       await Promise.allSettled(this.inFlight)
       await new Promise((done) => setTimeout(done, flushMs))

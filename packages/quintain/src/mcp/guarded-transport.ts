@@ -1,7 +1,9 @@
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { readMessage } from './json-rpc.ts'
 
-/** Marks in `error.data.quintain` of an answer that we wrote ourselves because the server gave none that can be read. */
+/**
+ * Marks in `error.data.quintain` of an answer that we wrote ourselves because the server gave none that can be read.
+ */
 export const localErrors = ['stream_ended', 'malformed_answer', 'result_too_large'] as const
 export type LocalError = (typeof localErrors)[number]
 

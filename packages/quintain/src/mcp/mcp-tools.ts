@@ -14,15 +14,18 @@ export type { Era } from './connection.ts'
 /** What `mcpTools` may be told beside where the server is. Times are milliseconds, sizes are bytes. */
 export interface McpOptions extends ToolChoice {
   /**
-   * Whether the server holds state of the world. Then a lost session ends the rollout as a fault, `env_lost`. `false`: it
-   * is opened anew, once for each call that finds it lost, and the call is made again. Default true.
+   * Whether the server holds state of the world. Then a lost session ends the rollout as a fault, `env_lost`.
+   * `false`: it is opened anew, once for each call that finds it lost, and the call is made again. Default true.
    */
   stateful?: boolean
   /** Which revisions are spoken; `auto` asks the server. */
   era?: 'auto' | 'modern' | 'legacy'
   /** Until there is a session. Default 30,000. */
   startMs?: number
-  /** One call, whatever progress it reports. Default 50,000: below the engine's own limit for a tool, which is a fault. */
+  /**
+   * One call, whatever progress it reports. Default 50,000: below the engine's own limit for a tool, which is a
+   * fault.
+   */
   callMs?: number
   /** One call without a sign of life. Default: none, so that `callMs` alone counts. */
   idleMs?: number
@@ -80,7 +83,8 @@ const mostCutBytes = 16 * 1024 * 1024
  * A tool's failure is an in-band tool error, `tool_error`; so are arguments that do not fit, an unknown tool
  * (`arguments_invalid`), a call over its limit (`timeout`) and a result over `maxMessageBytes` (`result_too_large`).
  * Whatever the model could not have caused is a `FaultError` of the world. Throws `usage` for an address or a command
- * that is none, `needs_unmet` when `@modelcontextprotocol/client` is not installed, and a `FaultError` with the code `mcp_start_failed` or `mcp_bad_tools`.
+ * that is none, `needs_unmet` when `@modelcontextprotocol/client` is not installed, and a `FaultError` with the code
+ * `mcp_start_failed` or `mcp_bad_tools`.
  *
  * @example
  * world: async (task, { signal }) => {

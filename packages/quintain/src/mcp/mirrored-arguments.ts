@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../core/standard-schema.ts'
 
 /**
- * Headers that repeat arguments which a tool's schema marks with `x-mcp-header`, so that what stands between need not read
- * bodies: `{ region: { type: 'string', 'x-mcp-header': 'Region' } }` gives `Mcp-Param-Region`. Revision 2026-07-28,
- * transports; only plain ASCII values go as they are, others in base64.
+ * Headers that repeat arguments which a tool's schema marks with `x-mcp-header`, so that what stands between need not
+ * read bodies: `{ region: { type: 'string', 'x-mcp-header': 'Region' } }` gives `Mcp-Param-Region`. Revision
+ * 2026-07-28, transports; only plain ASCII values go as they are, others in base64.
  */
 export function mirroredArguments(
   input: JsonSchema,

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 /*
- * A server runs in a process group of its own, so that it can be ended with all that it starts. That takes it out of the
- * group of the worker that started it, which the engine kills; and a worker that is killed ends nothing itself. So one
- * shell per process waits at a pipe: when the process is gone, however it went, the pipe closes and the shell kills the
- * groups that are left.
+ * A server runs in a process group of its own, so that it can be ended with all that it starts. That takes it out of
+ * the group of the worker that started it, which the engine kills; and a worker that is killed ends nothing itself.
+ * So one shell per process waits at a pipe: when the process is gone, however it went, the pipe closes and the shell
+ * kills the groups that are left.
  */
 const script = `groups=' '
 while read -r op group; do

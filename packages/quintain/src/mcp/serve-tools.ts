@@ -78,9 +78,9 @@ interface Mounted {
  * Serves worlds' tools over MCP, streamable HTTP, to clients of both eras: 2026-07-28, and the revisions with
  * `initialize` before it. Each attempt has an address of its own with a tool list of its own.
  *
- * Agents reach tools here and nothing else: no task, no reward, no reset. Requests with a foreign `Host` or `Origin` are
- * refused (DNS rebinding). Throws `needs_unmet` when `@modelcontextprotocol/server` is not installed and `usage` for an
- * address that cannot be had.
+ * Agents reach tools here and nothing else: no task, no reward, no reset. Requests with a foreign `Host` or `Origin`
+ * are refused (DNS rebinding). Throws `needs_unmet` when `@modelcontextprotocol/server` is not installed and `usage`
+ * for an address that cannot be had.
  *
  * @example
  * const server = await serveTools()

@@ -78,8 +78,8 @@ export class ServedCalls {
   }
 
   /**
-   * What came of a call. A tool that fails, throws, or is given arguments that do not fit gives a result with `isError`;
-   * throws `CallRefused` for a tool that is not there and for a world that is.
+   * What came of a call. A tool that fails, throws, or is given arguments that do not fit gives a result with
+   * `isError`; throws `CallRefused` for a tool that is not there and for a world that is.
    */
   async call(
     call: ServedCall,
@@ -202,7 +202,10 @@ function withLimit(ms: number, outer: AbortSignal): Limit {
   return limit
 }
 
-/** Tells a caller that asked for progress at regular intervals that the work goes on, beside what the tool itself tells. */
+/**
+ * Tells a caller that asked for progress at regular intervals that the work goes on, beside what the tool itself
+ * tells.
+ */
 export function startProgress(
   send: (progress: { progress: number; total?: number; message?: string }) => void,
   everyMs: number,

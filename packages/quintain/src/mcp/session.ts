@@ -71,7 +71,9 @@ export class Session {
     this.connection = connection
   }
 
-  /** Throws a `FaultError` with the code `mcp_start_failed` when there is no server that speaks MCP within `startMs`. */
+  /**
+   * Throws a `FaultError` with the code `mcp_start_failed` when there is no server that speaks MCP within `startMs`.
+   */
   static async open(options: SessionOptions): Promise<Session> {
     return new Session(options, await connect(options))
   }
@@ -92,9 +94,9 @@ export class Session {
   }
 
   /**
-   * Sends a request and waits for what comes of it. Throws a `FaultError` of the world when the session is lost, when the
-   * server does not live any more after a timeout, and when the answer is no result; throws the signal's reason when that
-   * aborts.
+   * Sends a request and waits for what comes of it. Throws a `FaultError` of the world when the session is lost, when
+   * the server does not live any more after a timeout, and when the answer is no result; throws the signal's reason
+   * when that aborts.
    */
   async request<T>(
     request: { method: string; params?: Record<string, unknown> },
@@ -164,9 +166,10 @@ export class Session {
 
   private lose(why: string): FaultError {
     const words = this.options.lastWords?.() ?? ''
+    const said = words === '' ? '' : `; it said: ${words}`
     this.fault ??= mcpFault(
       'env_lost',
-      `${this.options.name}: the session with the world's state was lost: ${why}${words === '' ? '' : `; it said: ${words}`}`,
+      `${this.options.name}: the session with the world's state was lost: ${why}${said}`,
       { retryable: true },
     )
     return this.fault

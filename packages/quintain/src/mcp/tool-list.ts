@@ -39,8 +39,8 @@ export interface ToolChoice {
 }
 
 /**
- * All tools that a server offers, page by page, under safe names. Throws a `FaultError` with the code `mcp_bad_tools` for
- * a list without end, for a wanted tool that is not there, and for one whose input is no object.
+ * All tools that a server offers, page by page, under safe names. Throws a `FaultError` with the code `mcp_bad_tools`
+ * for a list without end, for a wanted tool that is not there, and for one whose input is no object.
  */
 export async function listTools(session: Session, name: string, choice: ToolChoice): Promise<ServerTool[]> {
   const bad = (why: string) => mcpFault('mcp_bad_tools', `${name}: ${why}`, { retryable: false })
@@ -65,7 +65,9 @@ export async function listTools(session: Session, name: string, choice: ToolChoi
   return chooseTools(raw, choice, bad)
 }
 
-/** The tools that are wanted, with the names that they are shown under; those do not depend on the order of the list. */
+/**
+ * The tools that are wanted, with the names that they are shown under; those do not depend on the order of the list.
+ */
 export function chooseTools(
   raw: readonly ListedTool[],
   { only, except, prefix }: ToolChoice,

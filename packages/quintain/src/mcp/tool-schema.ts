@@ -11,9 +11,10 @@ export type ReadSchema =
   | { schema?: undefined; problem: string }
 
 /**
- * A server's input schema as one that providers take: of type `object` at its root. A missing one takes any arguments, a
- * reference at the root is followed, and a reference that leads out of the schema accepts anything there, since nothing
- * is fetched and the server checks what it is sent. `$schema` and `$id` are left out; `dialect` is to be checked with.
+ * A server's input schema as one that providers take: of type `object` at its root. A missing one takes any
+ * arguments, a reference at the root is followed, and a reference that leads out of the schema accepts anything
+ * there, since nothing is fetched and the server checks what it is sent. `$schema` and `$id` are left out; `dialect`
+ * is to be checked with.
  */
 export function readInputSchema(raw: unknown): ReadSchema {
   if (raw === undefined || raw === null || raw === true) return { schema: { type: 'object' }, dialect: {} }
@@ -95,8 +96,8 @@ let compiler:
   | undefined
 
 /**
- * What is wrong with a value by a JSON Schema, or undefined; a schema that cannot be compiled accepts everything. Compiled
- * once per process for all attempts, since an attempt has its own server but the same tools.
+ * What is wrong with a value by a JSON Schema, or undefined; a schema that cannot be compiled accepts everything.
+ * Compiled once per process for all attempts, since an attempt has its own server but the same tools.
  */
 export async function checkJsonSchema(schema: JsonSchema, value: unknown): Promise<string | undefined> {
   const key = JSON.stringify(schema)

@@ -8,7 +8,10 @@ export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge'
 }
 
-/** A request of `node:http` as the web's, its body read; throws `BodyTooLarge`. Its signal aborts when the caller goes. */
+/**
+ * A request of `node:http` as the web's, its body read; throws `BodyTooLarge`. Its signal aborts when the caller
+ * goes.
+ */
 export async function webRequest(
   request: IncomingMessage,
   options: { url: URL; maxBodyBytes: number; signal: AbortSignal },
