@@ -1,4 +1,4 @@
-import { readNumber } from './number-text.ts'
+import { readNumber } from './number-read.ts'
 import { lastMatch, type MatchResult, sameNumber } from './numeric-match.ts'
 import { stripReasoning } from './thinking.ts'
 

@@ -1,6 +1,6 @@
 import { type Extraction, none } from './extraction.ts'
+import { readNumber } from './number-read.ts'
 import { withoutStyling } from './number-styling.ts'
-import { readNumber } from './number-text.ts'
 
 /** A complete `\boxed{…}` of a text. */
 export interface Box {

@@ -1,5 +1,5 @@
 import { findBoxes } from './extract-boxed.ts'
-import { findAnswerMarked } from './extract-marker.ts'
+import { findAnswerMarks, markedBy } from './extract-marker.ts'
 import { type Extraction, none } from './extraction.ts'
 import { withoutStyling } from './number-styling.ts'
 
@@ -21,7 +21,10 @@ export function chosen(text: string, choices: readonly string[], truncated: bool
   for (const { start, end, content } of findBoxes(text).boxes) {
     strong.push({ at: start, end, named: namedBy(content, known) })
   }
-  for (const { from, end, content } of findAnswerMarked(text)) {
+  for (const mark of findAnswerMarks(text)) {
+    const marked = markedBy(text, mark)
+    if (marked === undefined) continue
+    const { from, end, content } = marked
     strong.push({ at: from, end, named: namedBy(content.slice(0, longestName), known) })
   }
   strong.push(...answerLines(text, known))

@@ -1,6 +1,8 @@
 import { type Extraction, none } from './extraction.ts'
+import { opensWithNumber } from './number-claim.ts'
+import { flatten } from './number-flat.ts'
+import { readNumber } from './number-read.ts'
 import { withoutStyling } from './number-styling.ts'
-import { readNumber } from './number-text.ts'
 
 /** What follows a marker, to the end of its line. */
 export interface Marked {
@@ -23,13 +25,10 @@ export function findHashMarked(text: string): Marked[] {
   })
 }
 
-/** Whether content begins as a number does: a heading such as `#### Step 4` does not. */
-export function beginsAsNumber(content: string): boolean {
-  return (
-    /^[\s*_`$\\({[]*(?:US\$|[-−–+~≈]|[€£¥₹])*[\s*_$€£¥₹]*\.?\d/.test(content) ||
-    /^\$?\\[dt]?frac/.test(content)
-  )
+function beginsAsNumber(content: string): boolean {
+  return opensWithNumber(flatten(content.slice(0, longestHead)).text, 0, longestHead)
 }
+const longestHead = 120
 
 /**
  * The answer after the last `####`, as GSM8K marks it. Models that write `####` as a heading are understood: a number
@@ -47,29 +46,33 @@ export function hashMarked(text: string, truncated: boolean): Extraction {
 }
 
 const answerMarks =
-  /(?<![\p{L}\p{N}])answer(?:\*\*|__|\*)?[ \t]*(?:(?:is|was|should be|must be|will be|would be|equals)(?![\p{L}\p{N}])[ \t]*:?|:|=)(?:\*\*|__|\*)?[ \t]*/giu
+  /(?<![\p{L}\p{N}])answer(?:["'*_]{0,3}(?: ?\([^()\n]{1,40}\))?|(?: (?:to|for|of|in|here)(?: [^\s.,:;!?=]{1,20}){0,6}?))[ \t]*(?:(?:is|was|should be|must be|will be|would be|could be|might be|may be|becomes|equals|comes (?:out )?to|works out to|turns out to be)(?![\p{L}\p{N}])[ \t]*:?|:|=)[*_]{0,2}[ \t]*/giu
 const shortMarks = /^[ \t]*A:[ \t]*/gm
 /** A line that is nothing but a heading over the answer. */
-const headings = /^[ \t#*_]*(?:final[ \t]+)?answer[ \t*_:]*$/gim
+const headings = /^[ \t#*_]*(?:(?:the[ \t]+)?final[ \t]+)?answer[ \t*_:]*$/gim
 
-/** What is declared as the answer in words, in order: `Final answer: …`, `the answer is …`, a heading `Answer` and the line below it. */
-export function findAnswerMarked(text: string): Marked[] {
-  const marked: Marked[] = []
-  for (const pattern of [answerMarks, shortMarks, headings]) {
-    for (const match of text.matchAll(pattern)) {
-      let from = match.index + match[0].length
-      let end = lineEnd(text, from)
-      if (text.slice(from, end).replace(/[\s*_:]/g, '') === '') {
-        from += /^[\s*_:]*/.exec(text.slice(from, from + longestAnswer))![0].length
-        end = lineEnd(text, from)
-      }
-      const content = text.slice(from, end).trim()
-      if (content !== '' && !/^not\b|^n't\b/i.test(content)) {
-        marked.push({ start: match.index, from, end, content })
-      }
-    }
+/** Where declarations in words begin and end: `Final answer:`, `the answer is`, a heading `Answer`. In order. */
+export function findAnswerMarks(text: string): { start: number; end: number }[] {
+  return [answerMarks, shortMarks, headings]
+    .flatMap((pattern) =>
+      [...text.matchAll(pattern)].map(({ index, 0: mark }) => ({ start: index, end: index + mark.length })),
+    )
+    .sort((a, b) => a.end - b.end)
+}
+
+/** What such a declaration declares: the rest of its line, or the next line; undefined for nothing, and where it says what the answer is not. */
+export function markedBy(
+  text: string,
+  { start, end: after }: { start: number; end: number },
+): Marked | undefined {
+  let from = after
+  let end = lineEnd(text, from)
+  if (/^[\s*_:]*$/.test(text.slice(from, end))) {
+    from += /^[\s*_:]*/.exec(text.slice(from, from + longestAnswer))![0].length
+    end = lineEnd(text, from)
   }
-  return marked.sort((a, b) => a.from - b.from)
+  const content = text.slice(from, end).trim()
+  return content === '' || /^not\b|^n't\b/i.test(content) ? undefined : { start, from, end, content }
 }
 
 /** Whoever has not said the answer this far behind a marker has not declared it there; and every marker costs no more. */

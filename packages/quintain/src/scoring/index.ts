@@ -10,7 +10,8 @@ export * from './extract-answer.ts'
 export { type Box, findBoxes } from './extract-boxed.ts'
 export type { Extraction, NoAnswer } from './extraction.ts'
 export * from './find-test.ts'
-export { findNumbers, type NumberReading, type NumberToken, readNumber } from './number-text.ts'
+export { readNumber } from './number-read.ts'
+export { findNumbers, type NumberReading, type NumberToken } from './number-text.ts'
 export { type NumberValue, type Tolerance, toNumber } from './number-value.ts'
 export {
   type MatchResult,

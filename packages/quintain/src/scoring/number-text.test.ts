@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findNumbers, readNumber } from './number-text.ts'
+import { readNumber } from './number-read.ts'
+import { findNumbers } from './number-text.ts'
 import { decimalValue, sameValue, toNumber } from './number-value.ts'
 
 const worthOf = (text: string) => {
@@ -56,7 +57,7 @@ describe('readNumber', () => {
     '1/0',
     '5 + 3',
     '3x',
-    '7pm',
+    '7px',
     '1990s',
     '3rd',
     'x > 5',

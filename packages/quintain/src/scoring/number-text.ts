@@ -1,6 +1,14 @@
-import { withoutStyling } from './number-styling.ts'
-import { canonicalUnit, currencyBefore, leadingUnit } from './number-unit.ts'
-import { add, decimalValue, divide, type NumberValue, negate, power, scale } from './number-value.ts'
+import { currencyBefore, leadingUnit } from './number-unit.ts'
+import {
+  add,
+  decimalValue,
+  divide,
+  multiply,
+  type NumberValue,
+  negate,
+  power,
+  scale,
+} from './number-value.ts'
 
 /** A number as it stands in a text. */
 export interface NumberReading {
@@ -29,7 +37,7 @@ export interface NumberToken {
  * a slash, a dash) is taken along, so that one half of a clock time or a range is never read as a number of its own.
  */
 const clusters =
-  /\\[dt]?frac\s?\{\s?\d{1,20}\s?\}\s?\{\s?\d{1,20}\s?\}|(?:\d|\.\d)(?:\d|[.,:/'’\u00a0\u2009\u202f](?=\d)|\{,\}(?=\d)|\\[,!;](?=\d)|[-–−](?=\d)|[eE][+-]?(?=\d))*/g
+  /\\[dt]?frac\s?\{\s?\d{1,20}\s?\}\s?\{\s?\d{1,20}\s?\}|[½⅓⅔¼¾⅛⅜⅝⅞]|(?:\d|\.\d)(?:\d|[.,:/'’\u00a0\u2009\u202f](?=\d)|\{,\}(?=\d)|\\[,!;](?=\d)|[-–−](?=\d)|[eE][+-]?(?=\d))*/g
 
 const plainNumber = /^(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 /** One kind of separator throughout, three digits after each; Indian grouping has pairs before the last three. */
@@ -49,21 +57,50 @@ const vulgar: Record<string, readonly [bigint, bigint]> = {
   '⅝': [5n, 8n],
   '⅞': [7n, 8n],
 }
-const magnitudes: Record<string, number> = { thousand: 3, million: 6, billion: 9, trillion: 12 }
+/** Words that multiply what stands before them. A dozen is twelve: who asks for dozens has another unit in mind. */
+const magnitudes: Record<string, bigint> = {
+  dozen: 12n,
+  hundred: 100n,
+  thousand: 1_000n,
+  million: 1_000_000n,
+  billion: 1_000_000_000n,
+  trillion: 1_000_000_000_000n,
+}
+const magnitudeWord = /^[ \t]?(dozen|hundred|thousand|million|billion|trillion)s?(?!\p{L})/iu
+/** Letters that stick to the digits and multiply: `18k`, `18M`; in amounts of money small ones too, `$1.5m`. */
+const letters: Record<string, bigint> = {
+  k: 1_000n,
+  m: 1_000_000n,
+  mn: 1_000_000n,
+  b: 1_000_000_000n,
+  bn: 1_000_000_000n,
+}
+const magnitudeLetter = /^(?:[kK]|M|B|mn|bn)(?![\p{L}\p{N}])/u
+const magnitudeLetterOfMoney = /^(?:[kKmMbB]|mn|bn)(?![\p{L}\p{N}])/u
+
+const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹'
+
+/** The whole number that superscript digits write. */
+function superscriptValue(text: string): number {
+  const digits = [...text.replace('⁻', '')].map((digit) => superscripts.indexOf(digit)).join('')
+  return Number(digits) * (text.startsWith('⁻') ? -1 : 1)
+}
 
 /** What is longer is no number that anybody means. */
 const mostCharacters = 10_000
 
 /** The value of digits with optional grouping, or of a fraction `a/b`; undefined for whatever else digits can be. */
 function clusterValue(text: string): NumberValue | undefined {
+  const [over, under] = vulgar[text] ?? []
+  if (over !== undefined && under !== undefined) return { num: over, den: under }
   if (text.startsWith('\\')) return clusterValue((text.match(/\d+/g) ?? []).join('/'))
   if (text.length > mostCharacters) return undefined
   const slash = text.indexOf('/')
   if (slash > 0) {
     // A date is no fraction of a fraction.
     if (text.includes('/', slash + 1)) return undefined
-    const [over, under] = [clusterValue(text.slice(0, slash)), clusterValue(text.slice(slash + 1))]
-    return over === undefined || under === undefined ? undefined : divide(over, under)
+    const [above, below] = [clusterValue(text.slice(0, slash)), clusterValue(text.slice(slash + 1))]
+    return above === undefined || below === undefined ? undefined : divide(above, below)
   }
   if (plainNumber.test(text)) return decimalValue(text)
   if (grouped.test(text) || groupedInPairs.test(text)) return decimalValue(text.replace(separators, ''))
@@ -72,9 +109,15 @@ function clusterValue(text: string): NumberValue | undefined {
 
 /** Every number of a text, in order. Takes time linear in the text and never throws. */
 export function findNumbers(text: string): NumberToken[] {
+  return numbersBetween(text, 0, text.length)
+}
+
+/** The numbers that begin in a part of a text. */
+export function numbersBetween(text: string, from: number, to: number): NumberToken[] {
   const tokens: NumberToken[] = []
-  clusters.lastIndex = 0
+  clusters.lastIndex = from
   for (let match = clusters.exec(text); match !== null; match = clusters.exec(text)) {
+    if (match.index >= to) break
     const token = tokenAt(text, match.index, match[0])
     if (token === undefined) continue
     tokens.push(token)
@@ -114,34 +157,44 @@ function tokenAt(text: string, at: number, cluster: string): NumberToken | undef
     written += mixed[0]
     end += mixed[0].length
   }
-  const part = vulgar[after().charAt(0)]
-  if (part !== undefined && value !== undefined) {
-    value = add(value, { num: part[0], den: part[1] })
-    written += after().charAt(0)
-    end += 1
+  const part = /^ ?([½⅓⅔¼¾⅛⅜⅝⅞])/.exec(after())
+  if (part !== null && value !== undefined) {
+    const [num, den] = vulgar[part[1]!]!
+    // Two fractions side by side are no number.
+    value = /^\d+$/.test(cluster) ? add(value, { num, den }) : undefined
+    written += part[0]
+    end += part[0].length
   }
-  const tens = /^[ \t]?(?:×|x|\*|·|\\times|\\cdot)[ \t]?10[ \t]?\^[ \t]?\{?([+-]?\d{1,4})\}?/.exec(after())
-  const raised = /^[ \t]?\^[ \t]?(?:\{([+-]?\d{1,4})\}|([+-]?\d{1,4}))/.exec(after())
+  const tens =
+    /^[ \t]?(?:×|x|\*|·|\\times|\\cdot)[ \t]?10(?:[ \t]?\^[ \t]?\{?([+-]?\d{1,4})\}?|(⁻?[⁰¹²³⁴-⁹]{1,4}))/.exec(
+      after(),
+    )
+  const raised = /^(?:[ \t]?\^[ \t]?(?:\{([+-]?\d{1,4})\}|([+-]?\d{1,4}))|(⁻?[⁰¹²³⁴-⁹]{1,4}))/.exec(after())
   if (tens !== null) {
-    const shift = Number(tens[1])
+    const shift = tens[2] === undefined ? Number(tens[1]) : superscriptValue(tens[2])
     value = value === undefined || Math.abs(shift) > 1_000 ? undefined : scale(value, shift)
     written += tens[0]
     end += tens[0].length
   } else if (raised !== null) {
-    value = value === undefined ? undefined : power(value, Number(raised[1] ?? raised[2]))
+    const exponent = raised[3] === undefined ? Number(raised[1] ?? raised[2]) : superscriptValue(raised[3])
+    value = value && power(value, exponent)
     written += raised[0]
     end += raised[0].length
-  } else if (/^[ \t]?\^|^[⁰¹²³⁴-⁹√]/u.test(after())) value = undefined
+  } else if (/^[ \t]?\^|^[⁰¹²³⁴-⁹⁻√]/u.test(after())) value = undefined
 
-  const times = /^[ \t]?(thousand|million|billion|trillion)s?(?!\p{L})/iu.exec(after())
-  if (times !== null) {
-    value = value && scale(value, magnitudes[times[1]!.toLowerCase()]!)
+  // `18 hundred thousand`; who says more of these means no number.
+  for (let round = 0; round < 2; round++) {
+    const times = magnitudeWord.exec(after())
+    if (times === null) break
+    value = value && multiply(value, magnitudes[times[1]!.toLowerCase()]!)
     written += times[0]
     end += times[0].length
-  } else if (/^k(?![\p{L}\p{N}])/iu.test(after())) {
-    value = value && scale(value, 3)
-    written += after().charAt(0)
-    end += 1
+  }
+  const letter = (currency === undefined ? magnitudeLetter : magnitudeLetterOfMoney).exec(after())?.[0]
+  if (letter !== undefined) {
+    value = value && multiply(value, letters[letter.toLowerCase()]!)
+    written += letter
+    end += letter.length
   }
 
   const percent = /^[ \t\u00a0\u202f]?(?:\\?%|(?:percent|per cent|pct)(?!\p{L}))/iu.exec(after())
@@ -209,21 +262,4 @@ function isOperand(preceding: string, sign: string | undefined, after: string): 
   return /^[ \t]*(?:\*(?:\(|[ \t]*[\d$])|[×÷][ \t]*[\d($]|[+][ \t]*[\p{L}\d($\\]|[-−][ \t]+\d|\\(?:times|cdot|div)\b)/u.test(
     after,
   )
-}
-
-/**
- * The number that a text is, whole: `$1,234.50`, `-3/4`, `\frac{3}{4}`, `45 %`, `12 cm`, `**91**`, `x = 5`. Null for
- * a text that holds more, or no number. Never throws.
- */
-export function readNumber(text: string): NumberReading | null {
-  if (text.length > 20_000) return null
-  const bare = withoutStyling(text)
-  const tokens = findNumbers(bare)
-  const [token] = tokens
-  if (token?.reading === undefined || tokens.length !== 1) return null
-  if (!/^\s*[~≈]?\s*$/.test(bare.slice(0, token.start))) return null
-  const rest = bare.slice(token.end).trim()
-  if (!/^[\p{L}°\s.²³/\\$€£¥₹¢-]*$/u.test(rest) || rest.length > 60) return null
-  const unit = token.reading.unit ?? (rest === '' ? undefined : canonicalUnit(rest.replace(/\.$/, '')))
-  return { ...token.reading, unit }
 }

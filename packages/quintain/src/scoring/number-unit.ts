@@ -10,7 +10,7 @@ const spellings: Record<string, string> = {
   cm: 'cm centimeter centimeters centimetre centimetres',
   m: 'm meter meters metre metres',
   km: 'km kilometer kilometers kilometre kilometres',
-  inch: 'inch inches',
+  inch: 'inch inches in',
   ft: 'ft foot feet',
   yd: 'yd yard yards',
   mile: 'mi mile miles',
@@ -31,14 +31,18 @@ const spellings: Record<string, string> = {
   year: 'yr yrs year years',
   degree: '° degree degrees',
   mph: 'mph',
+  am: 'am',
+  pm: 'pm',
 }
 
 const names = new Map(
   Object.entries(spellings).flatMap(([name, all]) => all.split(' ').map((spelling) => [spelling, name])),
 )
-/** `m` and its like stick to the digits or stand alone; a word that follows a number in prose may be anything. */
+/** `m`, `in` and their like stick to the digits or stand alone; a word that follows a number in prose may be anything. */
 const inProse = new Set(
-  [...names.keys()].filter((spelling) => spelling.length > 1 || /[^a-z]/.test(spelling)),
+  [...names.keys()].filter(
+    (spelling) => !['in', 'am'].includes(spelling) && (spelling.length > 1 || /[^a-z]/.test(spelling)),
+  ),
 )
 
 /** The name under which a unit is compared; undefined for one that is not known. */
@@ -54,7 +58,9 @@ export function currencyBefore(text: string): { name: string; length: number } |
   return name === undefined ? undefined : { name, length: found.length }
 }
 
-/** A known unit at the start of what follows a number. `attached`: no space between them. */
+const raised = /^(?:\^[ \t]?\{?[ \t]?([23])(?!\d)\}?|([²³]))/
+
+/** A known unit at the start of what follows a number, squared or cubed or not. `attached`: no space between them. */
 export function leadingUnit(text: string): { name: string; length: number; attached: boolean } | undefined {
   const found = /^([ \t\u00a0\u202f]?)([€£¥₹¢°]|\p{L}{1,12})(?![\p{L}\p{N}])/u.exec(text)
   if (found === null) return undefined
@@ -62,6 +68,11 @@ export function leadingUnit(text: string): { name: string; length: number; attac
   const spelling = word.toLowerCase()
   const name = names.get(spelling)
   if (name === undefined) return undefined
+  const power = raised.exec(text.slice(whole.length))
+  if (power !== null) {
+    const exponent = power[1] ?? (power[2] === '²' ? '2' : '3')
+    return { name: `${name}^${exponent}`, length: whole.length + power[0].length, attached: space === '' }
+  }
   const alone = /^[.,;!]?\s*(?:\n|$)/.test(text.slice(whole.length))
   if (space !== '' && !inProse.has(spelling) && !alone) return undefined
   return { name, length: whole.length, attached: space === '' }

@@ -47,6 +47,10 @@ export function add(a: NumberValue, b: NumberValue): NumberValue {
   return { num: a.num * b.den + b.num * a.den, den: a.den * b.den }
 }
 
+export function multiply({ num, den }: NumberValue, by: bigint): NumberValue {
+  return { num: num * by, den }
+}
+
 /** The quotient of two values; undefined where the second is zero. */
 export function divide(a: NumberValue, b: NumberValue): NumberValue | undefined {
   if (b.num === 0n) return undefined

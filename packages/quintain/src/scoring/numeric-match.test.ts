@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readNumber } from './number-text.ts'
+import { readNumber } from './number-read.ts'
 import { matchNumber, type NumberPolicy, sameNumber } from './numeric-match.ts'
 
 const same = (a: string, b: string, policy: NumberPolicy = {}) =>

@@ -1,5 +1,6 @@
 import { extractAnswer } from './extract-answer.ts'
-import { findNumbers, type NumberReading, readNumber } from './number-text.ts'
+import { readNumber } from './number-read.ts'
+import { findNumbers, type NumberReading } from './number-text.ts'
 import { type NumberValue, sameValue, scale, type Tolerance } from './number-value.ts'
 
 /**
