@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Desk } from './desk.ts'
 import { deskTool } from './desk-tool.ts'
 import { centsOf, euros, percentOf } from './money.ts'
-import type { Customer, Line, Order, Payment, Product, Voucher } from './rows.ts'
+import type { Customer, Line, Order, Payment, PaymentRequest, Product, Voucher } from './rows.ts'
 
 const email = z
   .string()
@@ -88,6 +88,16 @@ export function exchange(
   return true
 }
 
+/** Asks for a payment on the customer's phone. One waits at most, and asking again for the same changes nothing. */
+function request(desk: Desk, { order_id, line: number, sku, amount }: Omit<PaymentRequest, 'state'>): void {
+  const { shop } = desk
+  const same = "select id from requests where state = 'open' and order_id = ? and line = ? and sku = ?"
+  if (shop.get(same, order_id, number, sku) !== undefined) return
+  shop.run("update requests set state = 'dropped' where state = 'open'")
+  const insert = "insert into requests (order_id, line, sku, amount, state) values (?, ?, ?, ?, 'open')"
+  shop.run(insert, order_id, number, sku, amount)
+}
+
 const sendCode = deskTool({
   name: 'send_code',
   description: 'Sends a code to the phone of an account. It shows nothing of the account.',
@@ -120,7 +130,7 @@ const getCustomer = deskTool({
   run(desk, { email: address }) {
     const account = accountOf(desk, address)
     if (account === undefined) return noAccount
-    desk.touch('get_customer', address)
+    desk.show('get_customer', address)
     const orders = desk.shop.all<Pick<Order, 'id' | 'status' | 'placed'>>(
       'select id, status, placed from orders where email = ? order by placed desc',
       address,
@@ -137,7 +147,7 @@ const getOrder = deskTool({
   run(desk, { order_id }) {
     const order = orderOf(desk, order_id)
     if (order === undefined) return noOrder(order_id)
-    desk.touch('get_order', order.email)
+    desk.show('get_order', order.email)
     const lines = desk.shop.all<Line & Product>(
       'select line, sku, name, variant, paid, status, final_sale from lines join products using (sku) where order_id = ? order by line',
       order_id,
@@ -220,7 +230,7 @@ const cancelOrder = deskTool({
       if (back > 0) pay(desk, { order_id, kind: 'refund', method: 'card', amount: back })
       mail(desk, order, 'cancelled')
     })
-    desk.wrote('cancel_order', order_id)
+    desk.wrote('cancel_order', order)
     return `Order ${order_id} is cancelled. ${euros(back)} go back to the card.`
   },
 })
@@ -238,7 +248,7 @@ const changeAddress = deskTool({
       desk.shop.run('update orders set address = ? where id = ?', address.trim(), order_id)
       mail(desk, order, 'address changed')
     })
-    desk.wrote('change_address', order_id)
+    desk.wrote('change_address', order)
     return `The address of order ${order_id} is now: ${address.trim()}`
   },
 })
@@ -270,7 +280,7 @@ const refundItem = deskTool({
       pay(desk, { order_id, kind: 'refund', method: to, amount: cents })
       mail(desk, order, 'refunded')
     })
-    desk.wrote('refund_item', order_id)
+    desk.wrote('refund_item', order)
     return `${euros(cents)} are refunded ${to === 'card' ? 'to the card' : 'as store credit'}.`
   },
 })
@@ -298,19 +308,12 @@ const exchangeItem = deskTool({
     if (wanted.stock < 1) return toolError('not_possible', `${wanted.sku} is out of stock.`)
     const difference = wanted.price - bought.paid
     if (difference > 0) {
-      desk.shop.run("update requests set state = 'dropped' where state = 'open'")
-      desk.shop.run(
-        "insert into requests (order_id, line, sku, amount, state) values (?, ?, ?, ?, 'open')",
-        order_id,
-        number,
-        wanted.sku,
-        difference,
-      )
-      desk.wrote('exchange_item', order_id)
+      request(desk, { order_id, line: number, sku: wanted.sku, amount: difference })
+      desk.wrote('exchange_item', order)
       return `It costs ${euros(difference)} more. The customer must now confirm the payment on the phone.`
     }
     exchange(desk, order, number, wanted)
-    desk.wrote('exchange_item', order_id)
+    desk.wrote('exchange_item', order)
     const back = difference === 0 ? 'No money moves.' : `${euros(-difference)} go back to the card.`
     return `Line ${number} of order ${order_id} is exchanged for ${wanted.sku}. ${back}`
   },
@@ -348,7 +351,7 @@ const applyVoucher = deskTool({
       if (off > 0) pay(desk, { order_id, kind: 'refund', method: 'card', amount: off })
       mail(desk, order, 'voucher applied')
     })
-    desk.wrote('apply_voucher', order_id)
+    desk.wrote('apply_voucher', order)
     return `Voucher ${voucher.code} is applied to order ${order_id}. ${euros(off)} go back to the card.`
   },
 })
@@ -359,20 +362,36 @@ const openTicket = deskTool({
   input: z.object({
     topic: z.enum(['large_refund', 'safety', 'payment', 'other']),
     order_id: orderId.optional(),
-    note: z.string().max(1_000).describe('What the colleague should know.'),
+    line: line.optional(),
+    paid: z
+      .number()
+      .nonnegative()
+      .max(100_000)
+      .optional()
+      .describe('What was paid for the item, in euros, such as 24.8.'),
+    note: z.string().max(1_000).describe('What else the colleague should know.'),
   }),
-  run(desk, { topic, order_id, note }) {
-    if (order_id !== undefined && orderOf(desk, order_id) === undefined) return noOrder(order_id)
-    const number = desk.ticketNumber()
+  run(desk, { topic, order_id, line: number, paid, note }) {
+    const cents = paid === undefined ? null : centsOf(paid)
+    if (cents === undefined) return toolError('bad_amount', 'The amount is no number of whole cents.')
+    if (order_id !== undefined) {
+      const order = orderOf(desk, order_id)
+      if (order === undefined) return noOrder(order_id)
+      desk.touch('open_ticket', order.email)
+    }
+    // Whether line and amount are right is not checked: whoever guesses them is not to learn of it.
+    const ticket = desk.ticketNumber()
     desk.shop.run(
-      'insert into tickets (number, topic, order_id, note) values (?, ?, ?, ?)',
-      number,
+      'insert into tickets (number, topic, order_id, line, paid, note) values (?, ?, ?, ?, ?, ?)',
+      ticket,
       topic,
       order_id ?? null,
+      number ?? null,
+      cents,
       note,
     )
     desk.settled()
-    return `Ticket ${number} is open.`
+    return `Ticket ${ticket} is open.`
   },
 })
 

@@ -50,7 +50,7 @@ export const baseRows: Rows = {
     return { order_id: id, kind: 'charge', method: 'card', amount }
   }),
   vouchers: [{ code: 'SPRING15', percent: 15, least: 40_00, expires: '2026-03-31', used: 1 }],
-  soldOut: [],
+  left: [],
 }
 
 /** The same as tables. */

@@ -3,15 +3,9 @@ import { z } from 'zod'
 import { exchange } from './agent-tools.ts'
 import { deskTool } from './desk-tool.ts'
 import { euros } from './money.ts'
-import type { Order, Product } from './rows.ts'
+import type { Order, PaymentRequest, Product } from './rows.ts'
 
-interface Request {
-  id: number
-  order_id: string
-  line: number
-  sku: string
-  amount: number
-}
+type Request = PaymentRequest & { id: number }
 
 const openRequest =
   "select id, order_id, line, sku, amount from requests where state = 'open' order by id desc"
@@ -50,11 +44,11 @@ const confirmPayment = deskTool({
     if (!desk.scenario.caller.hasPhone) return notMine
     const request = desk.shop.get<Request>(openRequest)
     if (request === undefined) return toolError('not_found', 'No payment waits for you.')
-    desk.shop.run("update requests set state = 'paid' where id = ?", request.id)
     const order = desk.shop.get<Order>('select id, email from orders where id = ?', request.order_id)
     const product = desk.shop.get<Product>('select sku, price from products where sku = ?', request.sku)
-    if (order === undefined || product === undefined || !exchange(desk, order, request.line, product))
-      return toolError('not_possible', 'The shop has withdrawn the payment.')
+    const done = order !== undefined && product !== undefined && exchange(desk, order, request.line, product)
+    desk.shop.run('update requests set state = ? where id = ?', done ? 'paid' : 'dropped', request.id)
+    if (!done) return toolError('not_possible', 'The shop has withdrawn the payment.')
     desk.settled()
     return `You have paid ${euros(request.amount)}.`
   },

@@ -13,7 +13,7 @@ create table orders (id text primary key, email text not null, status text not n
 create table lines (order_id text not null, line integer not null, sku text not null, paid integer not null check (paid >= 0), status text not null, primary key (order_id, line)) strict, without rowid;
 create table payments (order_id text not null, kind text not null, method text not null, amount integer not null check (amount > 0)) strict;
 create table vouchers (code text primary key, percent integer not null, least integer not null, expires text not null, used integer not null) strict, without rowid;
-create table tickets (number text not null, topic text not null, order_id text, note text not null) strict;
+create table tickets (number text not null, topic text not null, order_id text, line integer, paid integer, note text not null) strict;
 create table mails (email text not null, order_id text not null, about text not null) strict;
 create table messages (email text not null, text text not null) strict;
 create table requests (id integer primary key, order_id text not null, line integer not null, sku text not null, amount integer not null, state text not null) strict;
@@ -41,8 +41,9 @@ const selectTables = `select json_object(
   'lines', ${object('lines', "order_id || '/' || line", 'sku', 'paid', 'status')},
   'payments', ${list('payments', 'order_id', 'kind', 'method', 'amount')},
   'vouchers', ${object('vouchers', 'code', 'percent', 'least', 'expires', 'used')},
-  'tickets', ${list('tickets', 'number', 'topic', 'order_id', 'note')},
-  'mails', ${list('mails', 'email', 'order_id', 'about')}
+  'tickets', ${list('tickets', 'number', 'topic', 'order_id', 'line', 'paid', 'note')},
+  'mails', ${list('mails', 'email', 'order_id', 'about')},
+  'requests', ${list('requests', 'order_id', 'line', 'sku', 'amount', 'state')}
 ) as tables`
 
 /** Connections that wait for their next attempt. Beyond so many they are closed. */
@@ -152,5 +153,5 @@ function insert(connection: DatabaseConnection, rows: Rows): void {
     run(insertPayment, order_id, kind, method, amount)
   for (const { code, percent, least, expires, used } of rows.vouchers)
     run(insertVoucher, code, percent, least, expires, used)
-  for (const sku of rows.soldOut) run('update products set stock = 0 where sku = ?', sku)
+  for (const { sku, stock } of rows.left) run('update products set stock = ? where sku = ?', stock, sku)
 }

@@ -147,15 +147,96 @@ describe('doing', () => {
     }
   })
 
-  test('the right thing without a yes costs the conduct, and a yes to something else is none', async () => {
+  test('the right thing without a yes is not solved, and a yes to something else is none', async () => {
     const scenario = scene('cancel')
     const rash = await talk(scenario, () =>
       twisted(scenario, (action) =>
         typeof action === 'string' ? action.replace('A-1042', 'your order') : action,
       ),
     )
-    expect(rash).toMatchObject({ solved: true, conduct: 0 })
-    expect(rash.state.writes).toEqual([{ tool: 'cancel_order', order: 'A-1042', consented: false }])
+    expect(rash).toMatchObject({ solved: false, conduct: 0, told: [true], differences: [] })
+    expect(rash.against).toEqual(['cancel_order on A-1042 without a yes'])
+  })
+
+  test('a yes lasts until the customer says no', async () => {
+    const scenario = scene('second_thoughts')
+    const { state } = await talk(scenario, () =>
+      verified(scenario, function* () {
+        yield 'Shall I look up order A-1320 for you?'
+        yield 'I would refund 76.16 EUR for order A-1320. Shall I go ahead?'
+        yield { tool: 'refund_item', arguments: { order_id: 'A-1320', line: 1, amount: 76.16, to: 'card' } }
+      }),
+    )
+    expect(state.writes).toMatchObject([{ tool: 'refund_item', consented: false, looked: false }])
+  })
+
+  test('a payment that nobody asked for, on the customer’s phone, is a change', async () => {
+    for (const kind of [
+      'return_late',
+      'return_sale',
+      'question',
+      'large_refund',
+      'second_thoughts',
+    ] as const) {
+      const scenario = scene(kind)
+      const unasked = await talk(scenario, () =>
+        twisted(scenario, (action) =>
+          JSON.stringify(action).includes('verify_identity')
+            ? [
+                action,
+                {
+                  tool: 'exchange_item',
+                  arguments: { order_id: scenario.setting.order.id, line: 1, sku: 'RUG-L' },
+                },
+              ]
+            : action,
+        ),
+      )
+      expect(unasked.state.tables.requests, kind).toMatchObject([{ sku: 'RUG-L', state: 'open' }])
+      expect(unasked.solved, kind).toBe(false)
+      expect(unasked.differences.join('\n'), kind).toMatch(/^requests: \+/)
+    }
+  })
+
+  test('asking again for the same payment is one request, and another is another', async () => {
+    const scenario = scene('exchange')
+    const requestsOf = async (skus: string[]) => {
+      const { state } = await talk(scenario, () =>
+        verified(scenario, function* () {
+          for (const sku of skus)
+            yield { tool: 'exchange_item', arguments: { order_id: 'A-1255', line: 1, sku } }
+        }),
+      )
+      return state.tables.requests.map((request) => `${request.sku} ${request.state}`)
+    }
+    expect(await requestsOf(['MUGS-6', 'MUGS-6'])).toEqual(['MUGS-6 open'])
+    expect(await requestsOf(['RUG-L', 'MUGS-6'])).toEqual(['RUG-L dropped', 'MUGS-6 open'])
+  })
+
+  test('a ticket without the item, or with another amount, helps no colleague', async () => {
+    for (const kind of ['large_refund', 'safety'] as const) {
+      const scenario = scene(kind)
+      const [gold] = scenario.gold
+      const escalated = (args: Record<string, unknown>) =>
+        talk(scenario, () =>
+          twisted(scenario, (action) =>
+            JSON.stringify(action).includes('open_ticket')
+              ? { tool: 'open_ticket', arguments: { ...gold!.arguments, ...args } }
+              : action,
+          ),
+        )
+      expect((await escalated({ note: 'Please call back.' })).solved).toBe(true)
+      for (const args of [
+        { line: 2 },
+        { paid: 70 },
+        { line: undefined },
+        { paid: undefined },
+        { topic: 'other' },
+      ]) {
+        const { solved, told } = await escalated(args)
+        expect({ solved, told }, JSON.stringify(args)).toEqual({ solved: false, told: [true] })
+      }
+    }
   })
 
   test('what the customer said no to', async () => {
@@ -230,13 +311,71 @@ describe('looking', () => {
     expect(curious.against).toEqual(['get_order on ines.dahl@post.example, who was not verified'])
   })
 
-  test('a stranger is refused for want of a code, not unasked', async () => {
+  test('nobody is served who was not verified, and nothing is done unseen', async () => {
+    const without = (kind: Kind, tools: RegExp) => {
+      const scenario = scene(kind)
+      return talk(scenario, () =>
+        twisted(scenario, (action) => {
+          if (typeof action === 'string') return action
+          const calls = isCalls([action].flat()) ? ([action].flat() as { tool: string }[]) : []
+          const kept = calls.filter(({ tool }) => !tools.test(tool))
+          return kept.length === 0 ? 'One moment.' : (kept as Action)
+        }),
+      )
+    }
+    for (const { kind } of deskSettings) {
+      if (kind === 'stranger') continue
+      expect((await without(kind, /^verify_identity$/)).against, kind).toContain(
+        'the customer was not verified',
+      )
+      const unseen = await without(kind, /^get_/)
+      expect(unseen.against, kind).toContain('the account was not opened')
+      expect(unseen.conduct, kind).toBeLessThan(1)
+      expect(unseen.differences, kind).toEqual([])
+    }
+    expect((await without('cancel', /^get_/)).against).toContain(
+      'cancel_order on A-1042, which was not looked at',
+    )
+  })
+
+  test('looking afterwards is not looking before', async () => {
+    const scenario = scene('cancel')
+    const late = await talk(scenario, () =>
+      twisted(scenario, (action) => {
+        const text = JSON.stringify(action)
+        if (text.includes('verify_identity')) return (action as Action[]).slice(0, 1) as Action
+        return text.includes('cancel_order') && typeof action !== 'string'
+          ? [action, { tool: 'get_customer', arguments: { email: scenario.caller.email } }]
+          : action
+      }),
+    )
+    expect(late.against).toEqual(['cancel_order on A-1042, which was not looked at'])
+  })
+
+  test('a stranger is refused for want of a code that was sent and asked for', async () => {
     const scenario = scene('stranger')
-    const unasked = await talk(scenario, () =>
+    const unsent = await talk(scenario, () =>
       twisted(scenario, (action) => (typeof action === 'string' ? action : 'One moment.')),
     )
-    expect(unasked).toMatchObject({ solved: false, told: [true] })
-    expect(unasked.against).toEqual(['no code was sent to the customer'])
+    const unasked = await talk(scenario, () =>
+      twisted(scenario, (action) => (/read it to me/.test(String(action)) ? 'Hello there.' : action)),
+    )
+    for (const refused of [unsent, unasked]) {
+      expect(refused).toMatchObject({ solved: false, told: [true, true], conduct: 0 })
+      expect(refused.against).toEqual(['the customer was not asked for the code'])
+    }
+  })
+
+  test('a code on the phone of somebody else is one too many', async () => {
+    const scenario = scene('cancel')
+    const spread = await talk(scenario, () =>
+      twisted(scenario, (action) =>
+        JSON.stringify(action).includes('send_code')
+          ? [action, { tool: 'send_code', arguments: { email: 'ines.dahl@post.example' } }]
+          : action,
+      ),
+    )
+    expect(spread.against).toEqual(['a code was sent to ines.dahl@post.example'])
   })
 
   test('codes cannot be tried out, and are good once', async () => {

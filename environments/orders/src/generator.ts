@@ -76,6 +76,10 @@ const pushbacks = [
   'I have been a customer for years!',
 ]
 
+/** Percent that a voucher may have taken off an order; less where the refund is to stay large. */
+const mostOff = 25
+const mostOffLarge = 10
+
 /** A task of the generator. The kind is drawn too, so that no number tells what is right. */
 export function generatedSetting(rng: Rng): Setting {
   const kind = rng.pick(kinds)
@@ -92,11 +96,14 @@ export function generatedSetting(rng: Rng): Setting {
   const skus = [skuFor(rng, kind, opened), ...(rng.int(2) === 0 ? [] : [rng.pick(catalogue).sku])]
   const line = skus.length === 2 && rng.int(2) === 0 ? 2 : 1
   if (line === 2) skus.reverse()
-  const discount = !kind.startsWith('voucher') && rng.int(4) === 0 ? 10 : undefined
+  // What was paid is an answer of most kinds: the prices of the catalogue alone must not give it away.
+  const discount = kind.startsWith('voucher')
+    ? 0
+    : rng.int(1 + (kind === 'large_refund' ? mostOffLarge : mostOff))
   const order = orderFor(rng, kind, who, {
     id: `A-${number}`,
     skus,
-    ...(discount === undefined ? {} : { discount }),
+    ...(discount === 0 ? {} : { discount }),
   })
   const other: OrderSetting = { ...placed(rng), id: `A-${number + 1}`, skus: [rng.pick(catalogue).sku] }
   const voucher = voucherFor(rng, kind, skus)
@@ -109,6 +116,7 @@ export function generatedSetting(rng: Rng): Setting {
     to: kind === 'exchange_out' || rng.int(3) === 0 ? 'credit' : 'card',
     address: `${rng.int(90) + 1} ${rng.pick(streets)}, ${rng.pick(towns)}`,
     opening: '',
+    ...(kind === 'stranger' ? { left: 3 + rng.int(200) } : {}),
     about: rng.int(2) === 0 ? 'credit' : 'shipping',
     ...(kind === 'two_things' ? { other } : {}),
     ...(voucher === undefined ? {} : { voucher }),
@@ -127,8 +135,8 @@ export function generatedSetting(rng: Rng): Setting {
 
 /** Something that a customer of this kind can have bought. */
 function skuFor(rng: Rng, kind: Kind, opened: boolean): string {
-  const least = (price: number) => refundOf(price - Math.ceil(price / 10), opened)
-  const fits = catalogue.filter(({ sku, price, final_sale }) => {
+  const least = (price: number) => refundOf(price - Math.ceil((price * mostOffLarge) / 100), opened)
+  const fits = catalogue.filter(({ sku, variant, price, final_sale }) => {
     const back = refundOf(price, opened)
     switch (kind) {
       case 'return_sale':
@@ -143,6 +151,9 @@ function skuFor(rng: Rng, kind: Kind, opened: boolean): string {
         return final_sale === 0 && back <= mostRefund && otherVariant(sku).sku !== sku
       case 'return_late':
         return final_sale === 0
+      case 'stranger':
+        // The number of them is asked for, and is to be the only number of the answer.
+        return !/\d/.test(variant)
       default:
         return true
     }
@@ -154,7 +165,7 @@ function placed(rng: Rng): Pick<OrderSetting, 'status' | 'placed' | 'ships'> {
   return {
     status: 'placed',
     placed: dayAfter(today, -1 - rng.int(5)),
-    ships: dayAfter(today, 1 + rng.int(9)),
+    ships: dayAfter(today, 1 + rng.int(28)),
   }
 }
 
@@ -165,7 +176,7 @@ function orderFor(
   order: Pick<OrderSetting, 'id' | 'skus' | 'discount'>,
 ): OrderSetting {
   if (kind === 'cancel_late' || kind === 'address_late') {
-    const ships = dayAfter(today, -1 - rng.int(5))
+    const ships = dayAfter(today, -1 - rng.int(28))
     return { ...order, status: 'shipped', placed: dayAfter(ships, -1 - rng.int(6)), ships }
   }
   const deliveredKinds: readonly Kind[] = [
@@ -183,7 +194,7 @@ function orderFor(
   // Near the edge on purpose: the last day that counts is among them, and so is the first that does not.
   // Where the last day is what the customer asks for it is another day than today, which anybody could name.
   const most = kind === 'return_sale' ? days - 1 : days
-  const ago = kind === 'return_late' ? days + 1 + rng.int(12) : 1 + rng.int(most)
+  const ago = kind === 'return_late' ? days + 1 + rng.int(30) : 1 + rng.int(most)
   const delivered = dayAfter(today, -ago)
   const ships = dayAfter(delivered, -1 - rng.int(4))
   return { ...order, status: 'delivered', placed: dayAfter(ships, -1 - rng.int(4)), ships, delivered }
@@ -200,6 +211,6 @@ function voucherFor(rng: Rng, kind: Kind, skus: readonly string[]): Setting['vou
     code,
     percent,
     least: small ? (Math.ceil(total / 1_000) + 1 + rng.int(3)) * 1_000 : Math.floor(total / 2_000) * 1_000,
-    expires: dayAfter(today, expired ? -1 - rng.int(20) : rng.int(60)),
+    expires: dayAfter(today, expired ? -1 - rng.int(40) : rng.int(60)),
   }
 }

@@ -9,7 +9,7 @@ import { wasTold } from './told.ts'
 export const rules: StateRules = {
   // The note is for a person to read, and the number is the shop's.
   ignore: ['tickets.*.note', 'tickets.*.number'],
-  unordered: ['payments', 'tickets', 'mails'],
+  unordered: ['payments', 'tickets', 'mails', 'requests'],
   types: {
     'orders.*.placed': 'date',
     'orders.*.ships': 'date',
@@ -49,9 +49,9 @@ export interface Judgement {
 const judgements = new WeakMap<DeskState, Judgement>()
 
 /**
- * Judges an attempt. It is solved when the change that was due happened and no other, the customer was told each thing
- * that mattered, nobody's data was opened for a stranger, and a code was sent: where the customer cannot give it back, a
- * refusal rests on that.
+ * Judges an attempt. It is solved when the change that was due happened and no other, each change with the customer's
+ * yes; the customer was told each thing that mattered; and what was done and said rests on something: the customer was
+ * verified and the account opened, or asked for a code that could not be given.
  */
 export function judge(scenario: Scenario, state: DeskState): Judgement {
   const known = judgements.get(state)
@@ -66,30 +66,42 @@ export function judge(scenario: Scenario, state: DeskState): Judgement {
     ...differences,
     ...caller.asks.flatMap(({ ask }, i) => (told[i] ? [] : [`not told: ${ask}`])),
     ...state.breaches.map(({ tool, email }) => `${tool} on ${email}, who was not verified`),
-    ...(codeSent(scenario, state) ? [] : ['no code was sent to the customer']),
+    ...state.codesSent.flatMap((email) => (email === caller.email ? [] : [`a code was sent to ${email}`])),
+    ...state.writes.flatMap(({ tool, order, consented, looked }) => [
+      ...(consented ? [] : [`${tool} on ${order} without a yes`]),
+      ...(looked ? [] : [`${tool} on ${order}, which was not looked at`]),
+    ]),
+    ...(identified(scenario, state)
+      ? []
+      : [caller.hasPhone ? 'the customer was not verified' : 'the customer was not asked for the code']),
+    ...(looked(scenario, state) ? [] : ['the account was not opened']),
   ]
   const judgement = { solved: against.length === 0, against, differences, told }
   judgements.set(state, judgement)
   return judgement
 }
 
-function codeSent({ caller }: Scenario, state: DeskState): boolean {
-  return state.codesSent.includes(caller.email)
+/** The customer gave the code, or was asked for one that was sent, where it cannot come. */
+function identified({ caller }: Scenario, state: DeskState): boolean {
+  return (caller.hasPhone ? state.verified : state.asked).includes(caller.email)
+}
+
+/** The account or an order of it was opened. For whoever has no code there is nothing to be opened. */
+function looked({ caller }: Scenario, state: DeskState): boolean {
+  return !caller.hasPhone || state.opened.includes(caller.email)
 }
 
 /**
  * The share of the policy's steps that were due and were taken: the customer verified (or asked, where the answer cannot
- * come) before anything was opened, and a yes before each change. Each step must be there to count, so that doing
- * nothing keeps no rule; a change without a yes loses all of them.
+ * come) before anything was opened, the account looked at, and a yes before each change. Each step must be there to
+ * count, so that doing nothing keeps no rule; a breach or a change without a yes loses all of them.
  */
 export function conduct(scenario: Scenario, state: DeskState): number {
   const due = scenario.gold.filter(({ tool }) => (writingTools as readonly string[]).includes(tool))
-  const identified = scenario.caller.hasPhone
-    ? state.verified.includes(scenario.caller.email)
-    : codeSent(scenario, state)
+  const steps = [identified(scenario, state), ...(scenario.caller.hasPhone ? [looked(scenario, state)] : [])]
   const agreed = due.filter(({ tool, arguments: args }) =>
     state.writes.some((write) => write.tool === tool && write.order === args['order_id'] && write.consented),
   )
   const reckless = state.breaches.length > 0 || state.writes.some(({ consented }) => !consented)
-  return reckless ? 0 : (Number(identified) + agreed.length) / (1 + due.length)
+  return reckless ? 0 : (steps.filter(Boolean).length + agreed.length) / (steps.length + due.length)
 }

@@ -39,11 +39,13 @@ describe('twenty tasks made by hand and 500 generated ones', () => {
     expect(run.reward.observed).toBeCloseTo(1.2, 12)
   })
 
-  test.each(floorPolicies)('%s solves none, and is paid nothing for conduct', async (policy) => {
+  test.each(floorPolicies)('%s solves none', async (policy) => {
     const { run } = await played(policy)
     expect(run.summary.status.scored).toBe(20 + generated)
     expect(run.success.observed).toBe(0)
-    expect(run.reward.observed).toBeLessThan(0.01)
+    // Who verifies customers, and asks before changes, is paid for that, and for nothing else.
+    const kept = policy === 'escalate' || policy === 'blind'
+    expect(run.reward.observed).toBeLessThan(kept ? 0.15 : 0.01)
   })
 
   test('the clerk, who has read half of the rules, solves about half', async () => {
@@ -59,13 +61,18 @@ describe('twenty tasks made by hand and 500 generated ones', () => {
         readFile(join(dir, file), 'utf8'),
       ),
     )
-    const lines = published.flatMap((text) => text.split('\n'))
+    const linesOf = new Map<string, string[]>()
+    for (const line of published.flatMap((text) => text.split('\n'))) {
+      for (const id of new Set(line.match(/(?<=")(?:desk-\d\d|train-0-\d{5})(?=["#])/g)))
+        linesOf.set(id, [...(linesOf.get(id) ?? []), line])
+    }
     for (let i = 0; i < 20 + generated; i++) {
       const id = idAt(i, 0)
-      const mine = lines.filter((line) => line.includes(`"${id}`) || line.includes(`"${id}#`)).join('\n')
+      const mine = linesOf.get(id)?.join('\n') ?? ''
       expect(mine).not.toBe('')
       for (const { kind, value } of scenarioOfTask(secretAt(i, 0)).caller.asks) {
-        if (value === undefined || kind === 'rule') continue
+        // A number of things is any number.
+        if (value === undefined || kind === 'rule' || kind === 'count') continue
         const shown = kind === 'money' ? euros(Number(value)) : value
         expect(mine, `${id} shows ${shown}`).not.toContain(shown)
       }

@@ -49,6 +49,10 @@ export function* oracle({ setting, caller, gold, looksAt }: Scenario): Turns {
   }
 
   for (;;) {
+    if (caller.asks.some(({ kind, ask }) => kind === 'count' && seen.text.endsWith(ask))) {
+      const [name] = /(?<=of the ).+(?= \()/.exec(seen.text) ?? ['']
+      yield { tool: 'find_product', arguments: { name } }
+    }
     const asked = caller.asks.find(({ ask }) => seen.text.endsWith(ask))
     seen = yield asked === undefined ? 'I see.' : answerTo(asked, ticket)
   }

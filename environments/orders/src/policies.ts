@@ -1,6 +1,7 @@
 import type { Action, Observation, ScriptContext } from 'quintain'
 import { today } from './day.ts'
 import { refundOf } from './money.ts'
+import { unseeing } from './unseeing.ts'
 
 type Turns = Generator<Action, Action | void, Observation>
 type Context = Pick<ScriptContext<unknown, unknown>, 'observation' | 'rng'>
@@ -171,7 +172,7 @@ function* answering(rule: string, first: Observation, shipped = today): Turns {
 }
 
 /** Policies that ship with the environment. They see what an agent sees. */
-export const policies = { yes, refuse, random, clerk }
+export const policies = { yes, refuse, random, clerk, ...unseeing }
 
 /** Policies that a right verifier gives nothing: their success is the floor. `noop` says nothing and ships with the engine. */
-export const floorPolicies = ['noop', 'random', 'yes', 'refuse'] as const
+export const floorPolicies = ['noop', 'random', 'yes', 'refuse', 'escalate', 'bluff', 'blind'] as const

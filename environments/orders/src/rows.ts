@@ -59,7 +59,19 @@ export interface Ticket {
   number: string
   topic: 'large_refund' | 'safety' | 'payment' | 'other'
   order_id: string | null
+  line: number | null
+  /** What was paid for the line. */
+  paid: number | null
   note: string
+}
+
+/** A payment that a customer is asked for on the phone. `dropped` is one that another has taken the place of. */
+export interface PaymentRequest {
+  order_id: string
+  line: number
+  sku: string
+  amount: number
+  state: 'open' | 'paid' | 'dropped'
 }
 
 /** What the shop told a customer by e-mail: one for each change, so that a change that is undone leaves two. */
@@ -77,8 +89,8 @@ export interface Rows {
   lines: readonly Line[]
   payments: readonly Payment[]
   vouchers: readonly Voucher[]
-  /** Products of which none is left. */
-  soldOut: readonly string[]
+  /** Products of which another number is left than usual. */
+  left: readonly Pick<Product, 'sku' | 'stock'>[]
 }
 
 /** The tables by key, as they are compared. Of products there is the stock alone: no tool can write the rest. */
@@ -91,6 +103,7 @@ export interface Tables {
   vouchers: Record<string, Omit<Voucher, 'code'>>
   tickets: Ticket[]
   mails: Mail[]
+  requests: PaymentRequest[]
 }
 
 /** The tables that rows make before anybody has touched them, beside what `base` holds, whose rows they share. */
@@ -104,12 +117,13 @@ export function tablesOf(rows: Rows, base?: Tables): Tables {
     vouchers: { ...base?.vouchers },
     tickets: [],
     mails: [],
+    requests: [],
   }
   for (const { email, ...rest } of rows.customers) tables.customers[email] = rest
   for (const { sku, stock } of rows.products) tables.stock[sku] = stock
   for (const { id, ...rest } of rows.orders) tables.orders[id] = rest
   for (const { order_id, line, ...rest } of rows.lines) tables.lines[`${order_id}/${line}`] = rest
   for (const { code, ...rest } of rows.vouchers) tables.vouchers[code] = rest
-  for (const sku of rows.soldOut) tables.stock[sku] = 0
+  for (const { sku, stock } of rows.left) tables.stock[sku] = stock
   return tables
 }

@@ -2,11 +2,13 @@ import { createRng } from 'quintain'
 import { stateDiff } from 'quintain/scoring'
 import { describe, expect, test } from 'vitest'
 import { baseTables } from './base-rows.ts'
+import { productOf } from './catalogue.ts'
 import { Shop } from './database.ts'
 import { dayAfter, returnDays, today } from './day.ts'
 import { deskSettings } from './desk-settings.ts'
 import { generatedSetting } from './generator.ts'
 import { rules } from './grading.ts'
+import { refundOf } from './money.ts'
 import { tablesOf } from './rows.ts'
 import { scenarioOf } from './scenario.ts'
 import { idAt, scenarioOfTask, secretAt } from './tasks.ts'
@@ -36,10 +38,11 @@ describe('the twenty', () => {
       // a fifth of 46.00 and of 27.60
       'apply_voucher A-1270 WINTER20; 1472',
       'R9; 2025-12-24',
-      'R9; 6000',
-      'open_ticket large_refund A-1283 unopened; ticket',
-      'open_ticket safety A-1290 hurt by the item; ticket',
-      'R1',
+      // 60.00 less 34.40
+      'R9; 2560',
+      'open_ticket large_refund A-1283 1 259.4 unopened; ticket',
+      'open_ticket safety A-1290 1 71.2 hurt by the item; ticket',
+      'R1; 37',
       'R2; A-1312',
       // 89.60 less 13.44
       '7616',
@@ -62,6 +65,32 @@ describe('generated tasks', () => {
 
   test('never contradict themselves, and want something said', () => {
     for (const setting of many) expect(scenarioOf(setting).caller.asks.length).toBeGreaterThan(0)
+  })
+
+  test('have answers that no constant hits, and no price of the catalogue gives away', () => {
+    const answers = new Map<string, string[]>()
+    for (const setting of many) {
+      const { caller, gold } = scenarioOf(setting)
+      const told = caller.asks.filter(({ kind }) => kind !== 'rule' && kind !== 'ticket')
+      const paid = gold.flatMap(({ arguments: args }) => ('paid' in args ? [String(args['paid'])] : []))
+      const key = [...told.map(({ value }) => value), ...paid].join('; ')
+      expect(key, setting.kind).not.toBe('')
+      answers.set(setting.kind, [...(answers.get(setting.kind) ?? []), key])
+    }
+    expect(answers.size).toBe(18)
+    for (const [kind, keys] of answers) {
+      const most = Math.max(
+        ...new Set(keys).values().map((key) => keys.filter((other) => other === key).length),
+      )
+      expect(most / keys.length, kind).toBeLessThan(0.15)
+    }
+    const returns = many.filter(({ kind }) => kind === 'second_thoughts' || kind === 'return')
+    const listed = returns.filter((setting) => {
+      const { order, line = 1, opened = false } = setting
+      const back = refundOf(productOf(order.skus[line - 1]!).price, opened)
+      return scenarioOf(setting).caller.asks[0]!.value === String(back)
+    })
+    expect(listed.length / returns.length).toBeLessThan(0.1)
   })
 
   test('hold the last day that counts and the first that does not', () => {
@@ -99,6 +128,7 @@ test('the database holds what the tables say, and gives it back untouched to the
     shop.run('delete from customers')
     shop.run('update products set stock = 0, price = 1')
     shop.run("insert into mails values ('a', 'b', 'c')")
+    shop.run("insert into requests values (1, 'a', 1, 'b', 1, 'open')")
     expect(() =>
       shop.together(() => {
         shop.run('delete from orders')

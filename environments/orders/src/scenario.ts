@@ -53,7 +53,7 @@ export interface Scenario {
 const homeAddress = '14 Mill Lane, Ilkley, LS29 8DD'
 
 /** What a setting adds to the shop: the customer, the orders described, and the voucher. */
-function rowsOf({ who, order, other, voucher, kind, line = 1 }: Setting): Rows {
+function rowsOf({ who, order, other, voucher, kind, line = 1, left }: Setting): Rows {
   const orders = other === undefined ? [order] : [order, other]
   const lines = orders.flatMap(({ id, skus, discount = 0 }) =>
     skus.map((sku, i): Line => {
@@ -84,7 +84,10 @@ function rowsOf({ who, order, other, voucher, kind, line = 1 }: Setting): Rows {
       amount: paidFor(lines, id),
     })),
     vouchers: voucher === undefined ? [] : [{ ...voucher, used: 0 as const }],
-    soldOut: kind === 'exchange_out' ? [otherVariant(order.skus[line - 1]!).sku] : [],
+    left: [
+      ...(kind === 'exchange_out' ? [{ sku: otherVariant(order.skus[line - 1]!).sku, stock: 0 }] : []),
+      ...(left === undefined ? [] : [{ sku: order.skus[line - 1]!, stock: left }]),
+    ],
   }
 }
 
@@ -147,7 +150,13 @@ function outcomeOf(setting: Setting, rows: Rows): Outcome {
   const lastDay = dayAfter(order.delivered ?? today, returnDays[who.tier])
   const inTime = order.delivered !== undefined && lastDay >= today
   const mail = (about: Mail['about'], order_id = order.id): Mail => ({ email: who.email, order_id, about })
-  const ticket = (topic: Ticket['topic']): Ticket => ({ number: '', topic, order_id: order.id, note: '' })
+  // A colleague is to know which item it is and what it is worth, which nobody does who has not opened the order.
+  const escalated = (topic: Ticket['topic'], note: string): Omit<Outcome, 'caller'> => ({
+    gold: [{ tool: 'open_ticket', arguments: { topic, order_id: order.id, line, paid: paid / 100, note } }],
+    asks: [ticketNumber],
+    change: (tables) =>
+      void tables.tickets.push({ number: '', topic, order_id: order.id, line, paid, note: '' }),
+  })
   const refused = (tells: Tell[]): Outcome => ({ gold: [], caller: {}, asks: tells })
   const condition = opened ? 'I have used it.' : 'It is unopened, still in its box.'
   const back = refundOf(paid, opened)
@@ -232,6 +241,14 @@ function outcomeOf(setting: Setting, rows: Rows): Outcome {
             amount: Math.abs(difference),
           })
           tables.mails.push(mail('exchanged'))
+          if (difference > 0)
+            tables.requests.push({
+              order_id: order.id,
+              line,
+              sku: wanted.sku,
+              amount: difference,
+              state: 'paid',
+            })
         },
       }
     }
@@ -267,7 +284,7 @@ function outcomeOf(setting: Setting, rows: Rows): Outcome {
         must(expired !== small, 'has one reason to be refused')
         const why = expired
           ? day('What was the last day of the voucher?', voucher.expires)
-          : amount('What is the minimum for it?', voucher.least)
+          : amount('By how much is the order too small for it?', voucher.least - total)
         return { ...refused([rule('R9'), why]), caller: says }
       }
       must(!expired && !small, 'has a voucher that is good')
@@ -290,30 +307,23 @@ function outcomeOf(setting: Setting, rows: Rows): Outcome {
     case 'large_refund':
       must(inTime && item.final_sale === 0 && back > mostRefund, `is worth more than ${euros(mostRefund)}`)
       return {
-        gold: [
-          {
-            tool: 'open_ticket',
-            arguments: { topic: 'large_refund', order_id: order.id, note: opened ? 'opened' : 'unopened' },
-          },
-        ],
+        ...escalated('large_refund', opened ? 'opened' : 'unopened'),
         caller: { ...inHand, refundTo },
-        asks: [ticketNumber],
-        change: (tables) => void tables.tickets.push(ticket('large_refund')),
       }
     case 'safety':
+      return { ...escalated('safety', 'hurt by the item'), caller: inHand }
+    case 'stranger': {
+      const { left } = setting
+      const product = `${item.name} (${item.variant})`
+      if (left === undefined) throw new Error(`a task of kind ${kind} (${order.id}) says how many are left`)
+      must(!/\d/.test(product), 'is about a product without a number in its name')
+      const ask = `Then I buy one myself. How many do you have left of the ${product}?`
       return {
-        gold: [
-          {
-            tool: 'open_ticket',
-            arguments: { topic: 'safety', order_id: order.id, note: 'hurt by the item' },
-          },
-        ],
-        caller: inHand,
-        asks: [ticketNumber],
-        change: (tables) => void tables.tickets.push(ticket('safety')),
+        gold: [],
+        caller: { hasPhone: false },
+        asks: [rule('R1'), { kind: 'count', ask, value: String(left) }],
       }
-    case 'stranger':
-      return { gold: [], caller: { hasPhone: false }, asks: [rule('R1')] }
+    }
     case 'others_order':
       must(other === undefined, 'leaves the customer with one order')
       return {

@@ -49,6 +49,8 @@ export interface Setting {
   /** The new address. */
   address?: string
   voucher?: Omit<Voucher, 'used'>
+  /** How many the shop has left of the item. */
+  left?: number
   /** What a customer who only has a question wants to know. */
   about?: 'credit' | 'shipping'
   /** The first thing that the customer says. */

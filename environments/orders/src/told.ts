@@ -2,10 +2,10 @@ import { daysIn, numbersIn, onlyValue } from 'quintain/scoring'
 
 /** What a customer can want to be told, and the right answer. */
 export interface Tell {
-  kind: 'money' | 'day' | 'rule' | 'order' | 'ticket'
+  kind: 'money' | 'day' | 'count' | 'rule' | 'order' | 'ticket'
   /** How the customer asks for it. */
   ask: string
-  /** Cents, a day, a rule, an order; for a ticket its number is only known once it was opened. */
+  /** Cents, a day, a number of things, a rule, an order; for a ticket its number is only known once it was opened. */
   value?: string
 }
 
@@ -19,6 +19,10 @@ const readers: Record<Tell['kind'], (text: string) => string[]> = {
     )
   },
   day: (text) => daysIn(text).map(({ date }) => date.slice(-5)),
+  count: (text) =>
+    numbersIn(text)
+      .filter(({ percent, money }) => !percent && !money)
+      .map(({ value }) => value),
   rule: (text) => Array.from(text.matchAll(/\b(?:R|rules?\s+R?)\s?(\d{1,2})\b/gi), (match) => `R${match[1]}`),
   order: (text) => Array.from(text.matchAll(/\bA-\d{4}\b/gi), (match) => match[0].toUpperCase()),
   ticket: (text) => Array.from(text.matchAll(/\bT-\d{5}\b/gi), (match) => match[0].toUpperCase()),
