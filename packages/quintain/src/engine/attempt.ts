@@ -89,6 +89,8 @@ export type AttemptOutput = Omit<AttemptEntry, 'attempt'> & {
 
 /** Closing a world is cleaning up: it gets this long, and its failure costs nobody a reward. */
 const closeMs = 10_000
+/** Of artefacts, so many are listed in the private records; all of them are in the file that their digest names. */
+const entriesKept = 200
 /** A grader that threw or ran out of time is tried once more on the same evidence; the agent is not run again for it. */
 const gradingTries = 2
 
@@ -338,8 +340,16 @@ class Attempt {
 
   /** Takes the artefacts and ends the boxes of the world, so that nothing that the agent started is left while it is graded. */
   private async settleBoxes(boxes: AttemptBoxes): Promise<void> {
-    const artefacts = await this.step('finish', 'the end of its boxes', () => boxes.settle())
-    if (artefacts !== null) this.evidence['artefacts'] = artefacts
+    const options: StepOptions = { ...this.stepOptions('finish', 'the end of its boxes'), owner: 'sandbox' }
+    const artefacts = await step(options, () => boxes.settle())
+    if (artefacts === null) return
+    const { digest, entries, skipped } = artefacts
+    this.evidence['artefacts'] = {
+      digest,
+      count: entries.length,
+      entries: entries.slice(0, entriesKept),
+      skipped: skipped.slice(0, entriesKept),
+    }
   }
 
   private async close(world: World<unknown>): Promise<void> {

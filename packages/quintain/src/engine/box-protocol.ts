@@ -80,6 +80,17 @@ const snapshot = z.object({
   ),
 })
 
+/**
+ * Whose boxes these are: an attempt's, by its order and try. A try of its own name, so that what an earlier one left
+ * running cannot name the boxes of the next.
+ */
+export function boxOwner({ order, try: number }: { order: { id: string }; try: number }): string {
+  return `${order.id} ${number}`
+}
+
+/** Who owns the boxes of a world that is only looked at; no attempt is called so. */
+export const probeOwner = 'probe'
+
 const box = z.int().nonnegative()
 
 export const boxRequest = z.discriminatedUnion('op', [

@@ -229,6 +229,13 @@ describe('an environment that declares boxes', () => {
     expect(run.only.fault).toMatchObject({ owner: 'world', code: 'sandbox_undeclared' })
   })
 
+  test('may not have a system of its boxes that it may not read', async () => {
+    const error = await recorded(boxed({ sandbox: { image: '/etc/../root' } }), speak, {
+      sandbox: new FakeBoxes(),
+    }).catch((thrown: unknown) => thrown)
+    expect(QuintainError.isInstance(error) && error.code).toBe('definition_invalid')
+  })
+
   test('a world reaches no port of the host that it has no permission for', async () => {
     const world = async (sandbox: Sandbox) => {
       await sandbox.start({ network: { sockets: [{ box: { port: 80 }, host: { port: 5432 } }] } })
@@ -316,6 +323,25 @@ describe('in worker processes', () => {
     )
     const run = await recorded(await packaged(text), speak, { sandbox: driver, workers: 1 })
     expect([run.only.fault, run.only.verdict?.reward]).toEqual([null, 1])
+  })
+
+  test('what an attempt left running cannot name the boxes of the next', async () => {
+    const driver = files()
+    const env = await packaged(
+      body(`
+        globalThis.left ??= []
+        for (const old of globalThis.left.splice(0)) {
+          const read = await Promise.race([old.read('readme').then(() => 'read', () => 'refused'), pause(200)])
+          if (read === 'read') throw new Error('read')
+        }
+        if (globalThis.again === undefined) {
+          globalThis.again = true
+          globalThis.left.push(box)
+          throw new Error('once')
+        }`),
+    )
+    const run = await recorded(env, speak, { sandbox: driver, workers: 1 })
+    expect(run.attempts.map(({ fault }) => fault?.message)).toEqual(['world.reply() threw: once', undefined])
   })
 
   test('a look at the first world ends its box', async () => {

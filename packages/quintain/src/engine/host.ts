@@ -34,7 +34,7 @@ import {
   type SeatAssignment,
 } from './attempt.ts'
 import { AttemptBoxes } from './attempt-boxes.ts'
-import type { BoxDoor } from './box-protocol.ts'
+import { type BoxDoor, boxOwner, probeOwner } from './box-protocol.ts'
 import { kindOf } from './given.ts'
 import { totalReward } from './grade.ts'
 import { openOptions } from './open-options.ts'
@@ -59,7 +59,7 @@ export interface HostOptions {
   activity: Activity
   /** The model behind a `model` policy: a client here, or the main process's over the wire. */
   modelOf(id: string, seat: Seat): Model
-  /** The boxes of an attempt, by the id of its order, or of the probe. */
+  /** The boxes of an attempt or of a probe, by `boxOwner`. */
   boxesOf(owner: string): BoxDoor
   /** The agent behind an `agent` policy. */
   agent?: AgentFunction
@@ -234,7 +234,7 @@ export class EnvironmentHost {
         rubric: this.rubric,
         cancellation,
         activity: this.options.activity,
-        boxes: this.description.sandbox && this.options.boxesOf(job.order.id),
+        boxes: this.description.sandbox && this.options.boxesOf(boxOwner(job)),
       })
     } catch (thrown) {
       return lostAttempt(job, thrown)
@@ -479,9 +479,6 @@ function absentModel(id: string): Model {
     },
   }
 }
-
-/** Who owns the boxes of a world that is only looked at; no order is called so, since theirs end in `#0`. */
-export const probeOwner = 'probe'
 
 function sandboxOf(definition: ErasedDefinition, options: unknown): SandboxDefinition | undefined {
   const { sandbox, needs = [] } = definition

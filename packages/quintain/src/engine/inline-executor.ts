@@ -2,8 +2,9 @@ import { type Environment, type Harness, type Model, QuintainError, type Seat } 
 import type { AgentFunction } from '../harness/index.ts'
 import { type AttemptOutput, cancelledAttempt } from './attempt.ts'
 import type { BoxDesk } from './box-desk.ts'
+import { boxOwner, probeOwner } from './box-protocol.ts'
 import type { Executor } from './executor.ts'
-import { EnvironmentHost, probeOwner } from './host.ts'
+import { EnvironmentHost } from './host.ts'
 import { spentUnseen } from './policy.ts'
 import type { HostSpec, Job } from './protocol.ts'
 import { noActivity } from './step.ts'
@@ -61,7 +62,7 @@ export async function openInline(options: {
           .then(resolve, reject)
           .finally(() => {
             running.delete(job)
-            void boxes.end(job.order.id)
+            void boxes.end(boxOwner(job))
           })
       }),
     gradeGroup: (members) => host.gradeGroup(members),

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { isAbsolute, resolve, sep } from 'node:path'
 import {
   checkSandbox,
   contractOf,
@@ -147,6 +148,7 @@ async function openBoxes(
   log: (text: string) => void,
 ): Promise<OpenedRun['sandbox']> {
   if (sandbox === undefined) return undefined
+  refuseForeignImage(sandbox.image, permissions.read ?? [])
   const { driver, own } = await openSandbox(options, checkSandbox(sandbox))
   const network = permissions.network === true
   boxes.open({ driver, own, definition: sandbox, most: options.boxes, network, log })
@@ -158,6 +160,19 @@ async function openBoxes(
     log(`what other runs have left could not all be removed: ${messageOf(error)}\n`)
   }
   return { driver: driver.name, isolation: driver.isolation }
+}
+
+/** A box would let an environment read a folder that its process may not. */
+function refuseForeignImage(image: string | undefined, readable: readonly string[]): void {
+  if (image === undefined || !/^[./]/.test(image)) return
+  const path = resolve(image)
+  const within = (root: string) => path === resolve(root) || path.startsWith(`${resolve(root)}${sep}`)
+  if (isAbsolute(image) && readable.some(within)) return
+  throw new QuintainError(
+    'definition_invalid',
+    `The system of its boxes, ${image}, is a folder that the environment may not read. Give its absolute path, and add it to permissions.read.`,
+    { facts: { image } },
+  )
 }
 
 /** Where the environment's code runs. What is passed from code can only run here. Throws `usage` for a wish that cannot be met. */

@@ -19,9 +19,9 @@ import {
   startNow,
 } from './attempt.ts'
 import type { BoxDesk, BoxWindow } from './box-desk.ts'
+import { boxOwner, probeOwner } from './box-protocol.ts'
 import type { Executor } from './executor.ts'
 import { needsIn, outputProblem, verdictsIn } from './from-worker.ts'
-import { probeOwner } from './host.ts'
 import type { EnvironmentLocation } from './locate.ts'
 import { spentUnseen } from './policy.ts'
 import type {
@@ -349,6 +349,8 @@ class PoolWorker {
   private readonly calls = new Map<number, AbortController>()
   private readonly boxes: BoxWindow
   private readonly boxCalls = new Map<number, AbortController>()
+  /** Attempts that may have boxes: those that run here, where the environment has any. */
+  private readonly holders = new Set<string>()
   /** Worlds that are only looked at. */
   private probes = 0
   private nextId = 1
@@ -427,6 +429,7 @@ class PoolWorker {
       return Promise.resolve(faultedAttempt(job.order, job.try, lostWith(this.gone)))
     return new Promise((resolve) => {
       this.jobs.set(job.order.id, { job, start: startNow(), resolve })
+      if (this.description.sandbox !== undefined) this.holders.add(boxOwner(job))
       this.process.send({ t: 'jobs', jobs: [job] })
     })
   }
@@ -500,8 +503,8 @@ class PoolWorker {
         const running = this.jobs.get(output.attempt.order)
         if (running === undefined) return
         this.jobs.delete(output.attempt.order)
-        void this.boxes.end(output.attempt.order)
         const { job, start, resolve } = running
+        this.endBoxes(job)
         const problem = outputProblem(output, job.order, job.try)
         // No record is made of what is not whole, and the order does not wait for another either.
         resolve(
@@ -574,9 +577,20 @@ class PoolWorker {
     }
   }
 
+  private endBoxes(job: Job): void {
+    if (this.description.sandbox === undefined) return
+    this.holders.delete(boxOwner(job))
+    void this.boxes.end(boxOwner(job))
+  }
+
   /** What an attempt asks of its boxes. Only those that run here have any. */
   private async box({ call, owner, request }: BoxMessage): Promise<void> {
-    if (!this.jobs.has(owner) && !(owner === probeOwner && this.probes > 0)) return
+    if (!this.holders.has(owner) && !(owner === probeOwner && this.probes > 0)) {
+      const message = 'the attempt is over, and its boxes are stopped'
+      const fault = { owner: 'sandbox', code: 'sandbox_stopped', message, retryable: false } as const
+      this.process.send({ t: 'boxed', call, fault })
+      return
+    }
     const controller = new AbortController()
     this.boxCalls.set(call, controller)
     try {
