@@ -1,5 +1,6 @@
 export type * from '../core/sandbox.ts'
 export { defaultBoxLimits } from '../core/sandbox.ts'
 export { bwrapDriver } from './bwrap/driver.ts'
+export { type ContainerOptions, dockerDriver, podmanDriver } from './container/driver.ts'
 export { bashDriver } from './memory/driver.ts'
 export { processDriver } from './process/driver.ts'

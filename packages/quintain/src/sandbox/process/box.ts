@@ -150,6 +150,13 @@ export class ProcessBox implements Box {
       child.once('error', (error) => settle({ notStarted: startRefusal(error) }))
       let code: number | null = null
       let signal: string | null = null
+      // On a busy machine the timer fires before what lies in the pipes was read: a turn of the loop reads it.
+      const endWhenRead = (turns = 0) => {
+        const before = out.written + err.written
+        const settled = () =>
+          out.written + err.written === before || turns > 100 ? end() : endWhenRead(turns + 1)
+        setImmediate(() => setImmediate(settled))
+      }
       const end = () => {
         // What a shell says of a program that it cannot start, where we asked for that program and no shell.
         if (typeof command !== 'string' && (code === 127 || code === 126) && out.written === 0)
@@ -161,7 +168,7 @@ export class ProcessBox implements Box {
         // A group that is gone may be another's by the time we stop.
         if (child.pid !== undefined && !isAlive(-child.pid)) this.#groups.delete(child.pid)
         signal = name
-        setTimeout(end, outputGraceMs)
+        setTimeout(endWhenRead, outputGraceMs)
       })
       child.once('close', end)
     })
