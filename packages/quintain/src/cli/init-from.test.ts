@@ -130,8 +130,8 @@ test('recorded conversations become a package that type-checks, passes its tests
   await writeFile(
     decisions,
     text.replace(
-      '"refund": null',
-      `"refund": { told: ['41.50'], changed: [{ tool: 'refund', arguments: ${refund} }] }`,
+      'refund: null',
+      `refund: { told: ['41.50'], changed: [{ tool: 'refund', arguments: ${refund} }] }`,
     ),
   )
   const task = ['--task', 'refund', '--quiet']

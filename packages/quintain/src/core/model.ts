@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message } from './message.ts'
-import type { Fault, Finish, RetryEntry, Usage } from './records.ts'
+import type { Cut, Fault, Finish, RetryEntry, Usage } from './records.ts'
 import type { JsonSchema } from './standard-schema.ts'
 
 /** Sampling settings. What is not set is not sent; `extra` is merged into the request body as it is. */
@@ -57,8 +57,10 @@ export interface ModelResponse {
   retries?: RetryEntry[]
   /** Oddities of the reply worth counting, such as `tool_call_in_reasoning`. */
   flags?: string[]
-  /** True when a scripted policy has nothing more to do: the harness ends as `completed`. */
+  /** True when a scripted policy has nothing more to do: the harness ends, as `completed` or as `endedAs` says. */
   ended?: boolean
+  /** With `ended`: how the rollout that a recorded policy says again was cut when it was recorded. */
+  endedAs?: Cut
 }
 
 /**

@@ -23,6 +23,8 @@ export const outcomes = [
 /** How the agent ended. All but `cancelled` are graded on what was left behind. */
 export const outcome = z.enum(outcomes)
 export type Outcome = z.infer<typeof outcome>
+/** An outcome that a policy which only says what was said cannot come to by itself. */
+export type Cut = Exclude<Outcome, 'completed' | 'env_done' | 'cancelled'>
 
 export const faultOwners = [
   'provider',
@@ -439,7 +441,9 @@ export const panelRecord = z.object({
       alpha: z.number(),
       /** Tasks that were compared until then. */
       tasks: z.number(),
-      /** Second less first. */
+      /** Of them, those with results that were missing, each of which counted at its worst; none when absent. */
+      missing: z.number().optional(),
+      /** Second less first; where results are missing, the middle of what it may be. */
       difference: z.number(),
       interval: z.tuple([z.number(), z.number()]),
       p: z.number(),

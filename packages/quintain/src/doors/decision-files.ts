@@ -1,6 +1,7 @@
 import { isObject } from './chat-messages.ts'
-import { type ChangingCall, changingCalls, type ProposedTask } from './proposed-tasks.ts'
-import type { RecordedTool } from './recorded-tools.ts'
+import { keyOf, literal, TooDeep } from './literal.ts'
+import type { ChangingCall, ProposedTask } from './proposed-tasks.ts'
+import { type RecordedTool, safeToolName } from './recorded-tools.ts'
 
 /** Text on one line, cut to a length. */
 export function excerpt(text: string, most: number): string {
@@ -9,40 +10,116 @@ export function excerpt(text: string, most: number): string {
 }
 
 /** What stands inside a comment that begins with `//` or in Markdown, and can end neither. */
-function quoted(text: string, most: number): string {
+export function quoted(text: string, most: number): string {
   return JSON.stringify(excerpt(text, most)).replaceAll('`', "'").replaceAll('<', '‹')
 }
 
-function questionText({ prompt }: ProposedTask): string {
+/** What a task asks first, as text. */
+export function questionText({ prompt }: ProposedTask): string {
   const asked = prompt.find(({ role }) => role === 'user')?.content ?? ''
   if (typeof asked === 'string') return asked
   return asked.map((part) => (part.type === 'text' ? part.text : '[image]')).join(' ')
 }
 
-function callText({ tool, arguments: given }: ChangingCall): string {
-  return `{ tool: ${JSON.stringify(tool)}, arguments: ${JSON.stringify(given)} }`
+/** What must be true in the end, as `decisions.ts` has it. */
+export interface GivenDecision {
+  told: string[]
+  changed: ChangingCall[]
 }
 
 /** What the file itself holds as gold, where it has the shape of tau-bench's: a proposal, never a decision. */
-export function givenDecision(given: unknown, changing: ReadonlySet<string>): string | undefined {
+export function givenDecision(given: unknown, tools: TakenTools): GivenDecision | undefined {
   if (!isObject(given) || !Array.isArray(given['actions'])) return undefined
-  const calls: ChangingCall[] = []
+  const changed: ChangingCall[] = []
   for (const action of given['actions'] as unknown[]) {
     if (!isObject(action) || typeof action['name'] !== 'string') return undefined
+    const tool = safeToolName(action['name'])
+    if (!tools.changing.has(tool)) continue
     const input = action['kwargs'] ?? action['arguments']
-    if (!changing.has(action['name'])) continue
-    calls.push({ tool: action['name'], arguments: isObject(input) ? input : {} })
+    const prose = tools.freeText.get(tool) ?? []
+    const compared = Object.entries(isObject(input) ? input : {}).filter(([name]) => !prose.includes(name))
+    changed.push({ tool, arguments: Object.fromEntries(compared) })
   }
   const outputs = Array.isArray(given['outputs']) ? given['outputs'].map(String) : []
-  return `{ told: ${JSON.stringify(outputs)}, changed: [${calls.map(callText).join(', ')}] }`
+  return { told: outputs, changed }
+}
+
+/** What tools are taken to be until somebody says otherwise. */
+export interface TakenTools {
+  changing: ReadonlySet<string>
+  /** Arguments that are not compared, by tool: of those that change something, and of those that hand over. */
+  freeText: ReadonlyMap<string, readonly string[]>
+  handingOver: readonly string[]
+}
+
+export function takenTools(tools: readonly RecordedTool[]): TakenTools {
+  return {
+    changing: new Set(tools.filter(({ changes }) => changes).map(({ name }) => name)),
+    freeText: new Map(
+      tools
+        .filter(({ changes, handsOver, freeText }) => (changes || handsOver) && freeText.length > 0)
+        .map(({ name, freeText }) => [name, freeText]),
+    ),
+    handingOver: tools.filter(({ handsOver }) => handsOver).map(({ name }) => name),
+  }
+}
+
+/** The file's own answers by task, as source text; those that no source can hold are left out. */
+export function proposalsOf(tasks: readonly ProposedTask[], tools: TakenTools): Map<string, string> {
+  const proposals = new Map<string, string>()
+  for (const { id, given } of tasks) {
+    const decision = givenDecision(given, tools)
+    if (decision === undefined) continue
+    try {
+      proposals.set(id, literal(decision, '  '))
+    } catch (error) {
+      if (!(error instanceof TooDeep)) throw error
+    }
+  }
+  return proposals
+}
+
+/** `src/proposals.ts`: what the file holds as its own answers; undefined where it holds none. */
+export function proposalsFile(
+  proposals: ReadonlyMap<string, string>,
+  { tasks, source }: { tasks: readonly ProposedTask[]; source: string },
+): string | undefined {
+  if (proposals.size === 0) return undefined
+  const lines = [
+    `// What ${quoted(source, 80)} itself holds as the answer of each task: proposals. Free text is left out, and so are calls`,
+    '// of tools that change nothing. Read one before you take it into decisions.ts. Some are wrong, and those that ask for',
+    '// nothing would be passed by doing nothing.',
+    '',
+    "import type { Decision } from './decisions.ts'",
+    '',
+    'export const proposals = {',
+  ]
+  for (const task of tasks) {
+    const proposal = proposals.get(task.id)
+    if (proposal === undefined) continue
+    lines.push(`  // ${quoted(questionText(task), 90)}`, `  ${keyOf(task.id)}: ${proposal},`)
+  }
+  lines.push('} satisfies Record<string, Decision>', '')
+  return lines.join('\n')
 }
 
 /** `src/decisions.ts`: an open question for each task, and the tools that are taken to change something. */
-export function decisionsFile(tasks: readonly ProposedTask[], tools: readonly RecordedTool[]): string {
-  const changing = new Set(tools.filter(({ changes }) => changes).map(({ name }) => name))
+export function decisionsFile(
+  tasks: readonly ProposedTask[],
+  tools: TakenTools,
+  proposals: ReadonlyMap<string, string>,
+): string {
+  const { changing, freeText, handingOver } = tools
   const lines = [
     '// What counts as done, task by task. null is "nobody has decided", and such a task is unscored. The questions, with what',
     '// the recordings show, are in ../TODO.md.',
+    ...(proposals.size === 0
+      ? []
+      : [
+          "// The file has answers of its own, in proposals.ts. To take one, write proposals['its id'] in the place of null; to take",
+          '// all, `export const decisions: Record<string, Decision | null> = proposals`, and read them afterwards.',
+          "import { proposals } from './proposals.ts'",
+        ]),
     '',
     '/** What must be true in the end. Both lists empty decides nothing: doing nothing would pass. */',
     'export interface Decision {',
@@ -55,125 +132,25 @@ export function decisionsFile(tasks: readonly ProposedTask[], tools: readonly Re
     '/**',
     ' * TODO: which tools change something? Guessed from their names; the others only look. A call of one of these that a',
     ' * decision does not name makes a conversation fail.',
+    ...(handingOver.length === 0
+      ? []
+      : [
+          ` * Left out, since it changes nothing here: ${handingOver.join(', ')}, by which an agent hands the customer to people. Where`,
+          ' * that is what must be done, name it here and in the decisions.',
+        ]),
     ' */',
-    `export const changing: ReadonlySet<string> = new Set<string>([${[...changing].map((name) => JSON.stringify(name)).join(', ')}])`,
+    `export const changing: ReadonlySet<string> = new Set<string>(${literal([...changing])})`,
+    '',
+    '/** TODO: which arguments are free text? They are not compared, since nobody writes them the same way twice. By tool. */',
+    `export const freeText: Readonly<Record<string, readonly string[]>> = ${literal(fromEntries(freeText))}`,
     '',
     'export const decisions: Record<string, Decision | null> = {',
   ]
-  for (const task of tasks) {
-    lines.push(`  // ${quoted(questionText(task), 90)}`)
-    const given = givenDecision(task.given, changing)
-    if (given !== undefined) lines.push(`  // the file's own: ${given.replace(/[\u2028\u2029]/g, ' ')}`)
-    lines.push(`  ${JSON.stringify(task.id)}: null,`)
-  }
+  for (const task of tasks) lines.push(`  // ${quoted(questionText(task), 90)}`, `  ${keyOf(task.id)}: null,`)
   lines.push('}', '')
   return lines.join('\n')
 }
 
-/** What `TODO.md` is made of. */
-export interface TodoFacts {
-  source: string
-  tasks: readonly ProposedTask[]
-  tools: readonly RecordedTool[]
-  /** What could not be read, by place. */
-  unread: readonly { place: string; problem: string }[]
-  /** Oddities of the whole file. */
-  remarks: readonly string[]
+function fromEntries(entries: ReadonlyMap<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(entries)
 }
-
-/** `TODO.md`: what a person must decide, with what the recordings show. */
-export function todoFile({ source, tasks, tools, unread, remarks }: TodoFacts): string {
-  const changing = new Set(tools.filter(({ changes }) => changes).map(({ name }) => name))
-  const lines = [
-    '# What a person must decide',
-    '',
-    `${tasks.length === 1 ? 'One task was' : `${tasks.length} tasks were`} found in \`${source}\`. Nothing below was decided: until \`src/decisions.ts\` says what counts as done,`,
-    'every task is unscored. Recordings show what was done, not what should have been; most of them may be wrong.',
-    '',
-    'This page and the files beside it quote real conversations, with the names and addresses that stand in them. It holds',
-    'answers too: do not give it to the agent.',
-    '',
-    '## First, for all tasks',
-    '',
-    `- [ ] Which tools change something? Taken to: ${[...changing].map((name) => `\`${name}\``).join(', ') || 'none'}.`,
-    '- [ ] How does a tool say that a call failed? Taken to: a result that begins with "Error" (`src/recorded-world.ts`).',
-    '- [ ] Are the tools described well enough for a model that has never seen them (`tools.json`)?',
-    '- [ ] Is anybody named in here who must not be?',
-    '- [ ] Are these the cases that matter, as often as they come? Cases that were picked because they failed say how bad it can',
-    '      get, not how good the agent is.',
-    '',
-    ...toolsTable(tools),
-    '## Then, task by task',
-    '',
-    'For each: **What would count as done? Which facts must the customer have been told? Which state must have changed, and nothing',
-    'else?** If a task cannot be decided from what is here, take it out of `tasks.jsonl`.',
-    '',
-  ]
-  for (const task of tasks) lines.push(...taskQuestions(task, changing))
-  if (unread.length > 0) {
-    lines.push('## What could not be read', '')
-    for (const { place, problem } of unread) lines.push(`- ${place}: ${excerpt(problem, 300)}`)
-    lines.push('')
-  }
-  if (remarks.length > 0) {
-    lines.push('## What was odd, and kept', '')
-    for (const remark of remarks) lines.push(`- ${remark}`)
-    lines.push('')
-  }
-  return lines.join('\n')
-}
-
-function toolsTable(tools: readonly RecordedTool[]): string[] {
-  if (tools.length === 0) return []
-  const rows = tools.map(
-    ({ name, recordedAs, calls, conversations, described, unreadable, changes }) =>
-      `| \`${name}\`${recordedAs === undefined ? '' : ` (recorded as ${quoted(recordedAs, 80)})`} | ${calls} | ${conversations} | ${described ? 'the file' : 'inferred'} | ${changes ? 'yes?' : 'no?'} | ${unreadable === 0 ? '' : `${unreadable} with unreadable arguments`} |`,
-  )
-  return [
-    '| tool | calls | conversations | described by | changes something | |',
-    '|---|---|---|---|---|---|',
-    ...rows,
-    '',
-  ]
-}
-
-function taskQuestions(task: ProposedTask, changing: ReadonlySet<string>): string[] {
-  const { id, recordings, wordings, given } = task
-  const lines = [
-    `### \`${excerpt(id, 80).replaceAll('`', "'")}\``,
-    '',
-    `> ${quoted(questionText(task), 400)}`,
-    '',
-  ]
-  if (wordings.size > 1)
-    lines.push(`- The question was put in ${wordings.size} ways; the first is the prompt.`)
-  const own = givenDecision(given, changing)
-  if (own !== undefined)
-    lines.push(`- The file's own answer: \`${excerpt(own, 1_000).replaceAll('`', "'")}\``)
-  else if (given !== undefined)
-    lines.push('- The file holds an answer of its own; see `secret.given` of the task in `tasks.jsonl`.')
-  for (const recording of recordings.slice(0, shownRecordings)) {
-    const { repeat, place, reward, answer } = recording
-    const calls = changingCalls(recording, changing).map(
-      (call) => `${call.tool}(${JSON.stringify(call.arguments)})`,
-    )
-    lines.push(
-      `- Recording ${repeat} (${place}): reward ${reward ?? 'not recorded'}; ${calls.length === 0 ? 'called nothing that changes anything' : `called \`${excerpt(calls.join(', '), 600).replaceAll('`', "'")}\``}`,
-      ...(answer === '' ? ['  and said nothing.'] : [`  and said last: ${quoted(answer, 240)}`]),
-    )
-    for (const note of recording.notes.slice(0, 3)) lines.push(`  (${excerpt(note, 200)})`)
-  }
-  if (recordings.length > shownRecordings)
-    lines.push(`- … and ${recordings.length - shownRecordings} more recordings.`)
-  lines.push(
-    '',
-    '- [ ] What would count as done?',
-    '- [ ] Which facts must be told?',
-    '- [ ] What must have changed, and nothing else?',
-    '',
-  )
-  return lines
-}
-
-/** Of a question that came a thousand times, a page shows a few. */
-const shownRecordings = 8

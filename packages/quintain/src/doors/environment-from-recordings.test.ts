@@ -116,8 +116,82 @@ test('conversations about one thing are one task; the question is its prompt and
   expect(decisions).toContain('new Set<string>(["cancel"])')
   for (const { id } of tasks) expect(decisions).toContain(`"${id}": null,`)
   const todo = await read('TODO.md')
-  expect(todo.match(/Which facts must be told\?/g)).toHaveLength(2)
-  expect(todo).toContain('called `cancel({"id":"B-2","why":null})`')
+  for (const { id } of tasks) {
+    expect(todo).toContain(`- [ ] [\`${id}\`](todo/${id}.md)`)
+    expect((await read(`todo/${id}.md`)).match(/Which facts must be told\?/g)).toHaveLength(1)
+  }
+  expect(await read(`todo/${tasks[1]!.id}.md`)).toContain('called\n  - `cancel({"id":"B-2","why":null})`')
+})
+
+test('free text is not compared, and handing over changes nothing', async () => {
+  const sentence = (i: number) =>
+    `The customer of order ${i} asks for ${['a refund', 'a person', 'help'][i % 3]} at once.`
+  const hand = 'transfer_to_human_agents'
+  const { found, read } = await made(
+    [0, 1, 2, 3].map((i) => ({
+      task_id: i,
+      messages: [
+        user(`Please ${i}`),
+        assistant(
+          null,
+          [
+            ['ship_to', JSON.stringify({ address: `${i} Long Quay Street, Apartment ${i}, Old Town, Oslo` })],
+            [
+              'open_case',
+              JSON.stringify({ reason: 'no longer needed by the one who ordered it', note: sentence(i) }),
+            ],
+            [hand, JSON.stringify({ summary: sentence(i) })],
+            ['transfer_money', '{"cents":1}'],
+            ['escalateCase', '{}'],
+          ][i % 5] as [string, string],
+        ),
+        assistant(null, [hand, JSON.stringify({ summary: sentence(i + 1) })]),
+      ],
+    })),
+  )
+  const of = (name: string) => found.tools.find((one) => one.name === name)
+  expect(of(hand)).toMatchObject({ changes: false, handsOver: true, freeText: ['summary'] })
+  expect(of('transfer_money')).toMatchObject({ changes: true, handsOver: false })
+  expect(of('ship_to')).toMatchObject({ changes: true, freeText: [] })
+  const decisions = await read('src/decisions.ts')
+  expect(decisions).toMatch(/changing: [^\n]*"ship_to"/)
+  expect(decisions).not.toMatch(/changing: [^\n]*transfer_to/)
+  expect(decisions).toContain(`{ ${hand}: ["summary"]`)
+})
+
+test("the file's own answers are proposals that read well, whatever their tasks are called", async () => {
+  const calls = (...list: [string, object][]) => list.map(([name, kwargs]) => ({ name, kwargs }))
+  const change = {
+    order: 'A-1',
+    lines: Array.from({ length: 9 }, (_, i) => ({ sku: `K-${i}`, ['__proto__']: i })),
+  }
+  const line = (task_id: string, actions: unknown, outputs: unknown[] = []) => ({
+    task_id,
+    secret: { actions, outputs },
+    messages: [user(`Do ${task_id}`), assistant(null, ['change_order', '{}'])],
+  })
+  let deep: object = {}
+  for (let i = 0; i < 200; i++) deep = { deep }
+  const { found, read } = await made([
+    line('a', calls(['find', { x: 1 }], ['change_order', JSON.parse(JSON.stringify(change))]), [41.5]),
+    line('__proto__', calls(['change_order', { order: 'A-2' }])),
+    line('constructor', calls(['find', {}])),
+    line('deep', calls(['change_order', deep])),
+  ])
+  const { stripTypeScriptTypes } = await import('node:module')
+  const load = async (text: string) =>
+    (await import(
+      /* @vite-ignore */ `data:text/javascript,${encodeURIComponent(stripTypeScriptTypes(text))}`
+    )) as Record<string, Record<string, unknown>>
+  const { proposals } = await load(await read('src/proposals.ts'))
+  expect(Object.keys(proposals!)).toEqual(['a', '__proto__', 'constructor'])
+  expect(proposals!['a']).toEqual({ told: ['41.5'], changed: [{ tool: 'change_order', arguments: change }] })
+  const { decisions } = await load((await read('src/decisions.ts')).replace(/^import .*$/m, ''))
+  expect(Object.entries(decisions!)).toEqual(found.tasks.map(({ id }) => [id, null]))
+  expect(Object.getPrototypeOf(decisions)).toBe(Object.prototype)
+  for (const file of ['src/proposals.ts', 'src/decisions.ts', 'TODO.md'])
+    for (const text of (await read(file)).split('\n')) expect(text.length, text).toBeLessThan(200)
+  expect(found.remarks.join('\n')).toContain('own answer ("constructor") asks for no change and no fact')
 })
 
 test('what cannot be read is told line by line, and nothing else is lost', async () => {
@@ -156,7 +230,7 @@ test('what cannot be read is told line by line, and nothing else is lost', async
   expect(renamed?.name).toMatch(/^odd_name_x_[0-9a-f]{8}$/)
   const todo = await read('TODO.md')
   expect(todo).toContain('## What could not be read')
-  expect(todo).toContain('answers no call')
+  expect(await read(`todo/${tasks[3]!.id}.md`)).toContain('answers no call')
   expect(todo).toContain('1 with unreadable arguments')
   expect(todo.length).toBeLessThan(20_000)
 })
@@ -205,10 +279,13 @@ test('texts of people end no comment, no string and no heading', async () => {
   const url = `data:text/javascript,${encodeURIComponent(code)}`
   const { decisions } = (await import(/* @vite-ignore */ url)) as { decisions: Record<string, unknown> }
   expect(decisions).toEqual({ [nasty]: null })
-  const todo = await read('TODO.md')
-  // In a code span it is inert.
-  expect(todo.replace(/`[^`\n]*`/g, '')).not.toContain('<img')
-  expect(todo.split('\n').filter((text) => text.startsWith('### '))).toHaveLength(1)
+  const page = 'todo/b-c-d-img-src-x-e.md'
+  expect(await read('TODO.md')).toContain(`](${page})`)
+  for (const todo of [await read('TODO.md'), await read(page)]) {
+    // In a code span it is inert.
+    expect(todo.replace(/`[^`\n]*`/g, '')).not.toContain('<img')
+  }
+  expect((await read(page)).split('\n').filter((text) => text.startsWith('#'))).toHaveLength(1)
 })
 
 test('a file without a task makes nothing', async () => {

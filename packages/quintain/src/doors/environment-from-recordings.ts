@@ -1,10 +1,12 @@
 import { type FileHandle, mkdir, open, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { jsonLine, QuintainError } from '../core/index.ts'
-import { decisionsFile, todoFile } from './decision-files.ts'
+import { decisionsFile, proposalsFile, proposalsOf, takenTools } from './decision-files.ts'
+import { literal } from './literal.ts'
 import { type ProposedTask, ProposedTasks, sharedSystem, taskLine } from './proposed-tasks.ts'
 import { formatNamed, formatOf, readConversations } from './read-conversations.ts'
 import { type RecordedTool, ToolsSeen } from './recorded-tools.ts'
+import { todoFiles } from './todo-files.ts'
 
 /** What was made of a file of recordings. */
 export interface ProposedEnvironment {
@@ -78,19 +80,27 @@ export async function environmentFromRecordings(
   const tools = seen.list()
   const system = sharedSystem(tasks)
   const source = basename(path)
-  const remarks = remarksOf(tasks, tools, seen.differing(), systemsLater)
-  const files: Record<string, string> = {
-    'tasks.jsonl': tasks.map((task) => jsonLine(taskLine(task, system))).join(''),
-    'tools.json': `${JSON.stringify(
-      tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
-      null,
-      2,
-    )}\n`,
-    'system.md': system === undefined ? '' : `${system}\n`,
-    'TODO.md': todoFile({ source, tasks, tools, unread, remarks }),
-    [join('src', 'decisions.ts')]: decisionsFile(tasks, tools),
-  }
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  const taken = takenTools(tools)
+  const proposals = proposalsOf(tasks, taken)
+  const remarks = [...remarksOf(tasks, tools, seen.differing(), systemsLater), ...proposalRemarks(proposals)]
+  const given = proposalsFile(proposals, { tasks, source })
+  const files = new Map([
+    ['tasks.jsonl', tasks.map((task) => jsonLine(taskLine(task, system))).join('')],
+    [
+      'tools.json',
+      `${JSON.stringify(
+        tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+        null,
+        2,
+      )}\n`,
+    ],
+    ['system.md', system === undefined ? '' : `${system}\n`],
+    ...todoFiles({ source, tasks, tools, taken, proposals, unread, remarks }),
+    ['src/decisions.ts', decisionsFile(tasks, taken, proposals)],
+    ...(given === undefined ? [] : [['src/proposals.ts', given] as const]),
+  ])
+  await mkdir(join(folder, 'todo'), { recursive: true })
+  for (const [name, text] of files) await writeFile(join(folder, name), text)
   return {
     format: format.name,
     conversations,
@@ -108,7 +118,7 @@ export async function environmentFromRecordings(
     },
     unread,
     remarks,
-    files: [...Object.keys(files), 'recordings.jsonl'],
+    files: [...files.keys(), 'recordings.jsonl'],
   }
 }
 
@@ -184,6 +194,16 @@ function remarksOf(
       `${odd === 1 ? 'A conversation has' : `${odd} conversations have`} messages with something odd, noted under the tasks.`,
     )
   return remarks
+}
+
+function proposalRemarks(proposals: ReadonlyMap<string, string>): string[] {
+  const nothing = literal({ told: [], changed: [] })
+  const idle = [...proposals].flatMap(([id, proposal]) => (proposal === nothing ? [id] : []))
+  if (idle.length === 0) return []
+  const whose = idle.length === 1 ? "The file's own answer" : `${idle.length} of the file's own answers`
+  return [
+    `${whose} (${few(idle)}) ${idle.length === 1 ? 'asks' : 'ask'} for no change and no fact: doing nothing would pass, so it is unscored until somebody says what the customer must hear.`,
+  ]
 }
 
 function few(ids: readonly string[]): string {

@@ -1,5 +1,6 @@
 import { type Message, sha256, type ToolSpec } from '../core/index.ts'
 import { SeenValues } from './infer-schema.ts'
+import { SeenProse } from './seen-prose.ts'
 
 /** What recordings show of a tool. */
 export interface RecordedTool extends ToolSpec {
@@ -13,11 +14,27 @@ export interface RecordedTool extends ToolSpec {
   unreadable: number
   /** A guess from its name: whether it changes anything. */
   changes: boolean
+  /** A guess from its name: whether it hands the customer over to people, which changes nothing that can be compared. */
+  handsOver: boolean
+  /** Arguments that are sentences, as far as the calls show: nobody writes them the same way twice. */
+  freeText: string[]
 }
 
 /** First words of names of tools that only look, or only think. */
 const lookingWords =
   /^(?:get|list|search|find|read|lookup|look|fetch|query|show|view|describe|count|check|calculate|compute|think|plan|browse|retrieve|inspect|verify|validate|is|has)(?:$|[_\-A-Z0-9])/
+
+/** Names of tools by which an agent gives the conversation to somebody else, and leaves what it is about as it is. */
+const handingOver =
+  /^(?:escalate|hand_?(?:over|off))|^(?:transfer|connect|route|forward|refer|hand|pass)_(?:(?:call|caller|chat|conversation|customer|user|session)_)?(?:to_)?(?:(?:an?|the|live)_)*(?:human|agent|person|people|operator|representative|specialist|supervisor|manager|support|staff|team)/
+
+/** `transferToHuman` as `transfer_to_human`. */
+function snakeCase(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^a-zA-Z0-9]+/g, '_')
+    .toLowerCase()
+}
 
 /** A name that every provider takes: as it is, or cleaned, with a digest so that two stay two. */
 export function safeToolName(name: string): string {
@@ -30,7 +47,14 @@ export function safeToolName(name: string): string {
 export class ToolsSeen {
   readonly #tools = new Map<
     string,
-    { calls: number; conversations: number; unreadable: number; seen: SeenValues; spec: ToolSpec | undefined }
+    {
+      calls: number
+      conversations: number
+      unreadable: number
+      seen: SeenValues
+      prose: SeenProse
+      spec: ToolSpec | undefined
+    }
   >()
   #differing = new Set<string>()
 
@@ -50,7 +74,10 @@ export class ToolsSeen {
         used.add(name)
         const value = parsedArguments(given)
         if (value === undefined) entry.unreadable++
-        else entry.seen.add(value)
+        else {
+          entry.seen.add(value)
+          entry.prose.add(value)
+        }
       }
     }
   }
@@ -62,8 +89,9 @@ export class ToolsSeen {
 
   list(): RecordedTool[] {
     return [...this.#tools]
-      .map(([recordedAs, { calls, conversations, unreadable, seen, spec }]): RecordedTool => {
+      .map(([recordedAs, { calls, conversations, unreadable, seen, prose, spec }]): RecordedTool => {
         const name = safeToolName(recordedAs)
+        const handsOver = handingOver.test(snakeCase(recordedAs))
         const times = calls === 1 ? 'once' : `${calls} times`
         const inferred = {
           description: `Recorded ${times}; what it does is not in the recordings.`,
@@ -79,7 +107,9 @@ export class ToolsSeen {
           conversations,
           described: spec !== undefined,
           unreadable,
-          changes: !lookingWords.test(recordedAs),
+          changes: !lookingWords.test(recordedAs) && !handsOver,
+          handsOver,
+          freeText: prose.names(),
         }
       })
       .sort((a, b) => b.calls - a.calls || a.name.localeCompare(b.name))
@@ -88,7 +118,14 @@ export class ToolsSeen {
   #entry(name: string) {
     let entry = this.#tools.get(name)
     if (entry === undefined) {
-      entry = { calls: 0, conversations: 0, unreadable: 0, seen: new SeenValues(), spec: undefined }
+      entry = {
+        calls: 0,
+        conversations: 0,
+        unreadable: 0,
+        seen: new SeenValues(),
+        prose: new SeenProse(),
+        spec: undefined,
+      }
       this.#tools.set(name, entry)
     }
     return entry

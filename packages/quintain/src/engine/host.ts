@@ -394,7 +394,7 @@ export class EnvironmentHost {
       case 'agent':
         return absentModel(id)
       case 'recorded': {
-        return createRecordedModel({ id, replies: job.replies?.[seat] })
+        return createRecordedModel({ id, replies: job.replies?.[seat], cut: job.cuts?.[seat] })
       }
       case 'script': {
         const options = this.options.spec.options as never

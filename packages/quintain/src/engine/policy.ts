@@ -1,4 +1,11 @@
-import { type AssistantMessage, didYouMean, type Model, QuintainError, type Seat } from '../core/index.ts'
+import {
+  type AssistantMessage,
+  type Cut,
+  didYouMean,
+  type Model,
+  QuintainError,
+  type Seat,
+} from '../core/index.ts'
 import type { AgentFunction } from '../harness/index.ts'
 import type { HostDescription, PolicySpec } from './protocol.ts'
 
@@ -8,6 +15,8 @@ export type Player = { model: Model } | { agent: AgentFunction; name?: string } 
 /** Replies that were recorded, found by task and repeat. */
 export interface Recordings {
   replies(task: string, repeat: number): readonly AssistantMessage[] | undefined
+  /** How the rollout was cut when it was recorded, where that is known. */
+  cut?(task: string, repeat: number): Cut | undefined
 }
 
 /** The policy of a seat as data, from how the user named it. Throws `policy_invalid`. */

@@ -1,5 +1,6 @@
 import type {
   AssistantMessage,
+  Cut,
   ErrorCode,
   Fault,
   Limits,
@@ -70,6 +71,8 @@ export interface Job {
   try: number
   /** Recorded replies by seat, for `recorded` policies. */
   replies?: Record<Seat, readonly AssistantMessage[]>
+  /** How these were cut when they were recorded, by seat. */
+  cuts?: Record<Seat, Cut>
 }
 
 export interface TaskQuery {
@@ -141,7 +144,7 @@ export interface CallMessage {
 export interface BoxMessage {
   t: 'box'
   call: number
-  /** Id of the order, or the probe. */
+  /** The attempt, see `boxOwner`. */
   owner: string
   request: unknown
 }

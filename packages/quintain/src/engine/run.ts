@@ -13,12 +13,14 @@ import {
   QuintainError,
   readManifest,
   removeRun,
+  type Seat,
 } from '../core/index.ts'
 import { checkControl, checkRunOptions, checkSelection } from './check-options.ts'
 import { measureFloor } from './floor.ts'
 import { checkSame, manifestOf, recordFiles, runOptionsOf, seatsOf } from './manifest.ts'
 import { type OpenedRun, openRun } from './open-run.ts'
 import { appendPlan, extendedRequest, Places, repeatsOf, requestOf, selectForRequest } from './plan-orders.ts'
+import type { Recordings } from './policy.ts'
 import type { ProgressCounter } from './progress.ts'
 import type { HostDescription } from './protocol.ts'
 import type { ResumeOptions, RunControl, RunOptions } from './run-options.ts'
@@ -283,13 +285,19 @@ function controlOf(options: RunControl, opened: OpenedRun, orders: number) {
     ...(recordings.size === 0
       ? {}
       : {
-          replies: (order: OrderRecord) =>
-            Object.fromEntries(
-              [...recordings].flatMap(([seat, found]) => {
-                const replies = found.replies(order.task, order.repeat)
-                return replies === undefined ? [] : [[seat, replies]]
-              }),
-            ),
+          recorded: ({ task, repeat }: OrderRecord) => {
+            const bySeat = <T>(of: (found: Recordings) => T | undefined): Record<Seat, T> =>
+              Object.fromEntries(
+                [...recordings].flatMap(([seat, found]) => {
+                  const value = of(found)
+                  return value === undefined ? [] : [[seat, value]]
+                }),
+              )
+            return {
+              replies: bySeat((found) => found.replies(task, repeat)),
+              cuts: bySeat((found) => found.cut?.(task, repeat)),
+            }
+          },
         }),
   }
 }

@@ -35,8 +35,8 @@ export interface ScheduleOptions {
   graceMs: number
   /** US dollars at which no further order is started. */
   maxCostUsd?: number
-  /** Recorded replies for a job, for `recorded` policies. */
-  replies?(order: OrderRecord): Job['replies']
+  /** What was recorded of an order, for `recorded` policies. */
+  recorded?(order: OrderRecord): Pick<Job, 'replies' | 'cuts'>
   onProgress?(progress: Progress): void
   /** Counts what was finished before this process took the run up. */
   before?(counter: ProgressCounter): void
@@ -175,7 +175,7 @@ class Scheduler {
       await this.room(order.seq)
       if (this.stop !== undefined || this.failure !== undefined) return
       lane?.passed(order.seq)
-      this.start({ order, try: standing.tries(order.seq) + 1, ...this.repliesFor(order) })
+      this.start({ order, try: standing.tries(order.seq) + 1, ...this.options.recorded?.(order) })
     }
     // Others need not wait for the retries of this run.
     lane?.finish()
@@ -233,11 +233,6 @@ class Scheduler {
   private async drain(): Promise<void> {
     if (this.failure !== undefined) await this.options.executor.close()
     while (this.running > 0) await this.change()
-  }
-
-  private repliesFor(order: OrderRecord): Pick<Job, 'replies'> {
-    const replies = this.options.replies?.(order)
-    return replies === undefined ? {} : { replies }
   }
 
   private start(job: Job): void {

@@ -1,5 +1,6 @@
 import { type Harness, type HarnessResult, type Message, textOf } from '../core/index.ts'
 import { countTruncation } from '../models/index.ts'
+import { endOf } from './end-of.ts'
 import { escalationIn, withEscalation } from './escalate.ts'
 
 export interface ChatOptions {
@@ -21,7 +22,7 @@ export function chat(options: ChatOptions = {}): Harness {
       let cutInARow = 0
       for (;;) {
         const response = await model.generate({ messages })
-        if (response.ended && response.message.content === '') return { outcome: 'completed' }
+        if (response.ended && response.message.content === '') return endOf(response)
         if (response.finish === 'refusal' || response.finish === 'content_filter')
           return { outcome: 'refused' }
         messages.push(response.message)
@@ -32,7 +33,7 @@ export function chat(options: ChatOptions = {}): Harness {
         if (reply === undefined) return { outcome: response.finish === 'length' ? 'truncated' : 'completed' }
         const turn = await reply(response.message.content)
         if (turn.done !== undefined) return { outcome: 'env_done', stop: turn.done }
-        if (response.ended) return { outcome: 'completed' }
+        if (response.ended) return endOf(response)
         if (cut.stop) return { outcome: 'truncated' }
         messages.push({ role: 'user', content: turn.content })
       }

@@ -121,6 +121,11 @@ describe('chat', () => {
       outcome: 'completed',
       said: [],
     })
+    for (const harness of [chat(), toolLoop()]) {
+      expect(
+        await play(harness, ['a', { ended: true, endedAs: 'turn_limit' }], { reply: goOn(9) }),
+      ).toMatchObject({ outcome: 'turn_limit', stop: 'as_recorded', said: ['a'] })
+    }
     const last = await play(chat(), ['a', { message: say('bye'), ended: true }], { reply: goOn(9) })
     expect(last).toMatchObject({ outcome: 'completed', said: ['a', 'bye'] })
   })

@@ -1,5 +1,6 @@
 import type { Harness, HarnessResult, Message } from '../core/index.ts'
 import { countTruncation } from '../models/index.ts'
+import { endOf } from './end-of.ts'
 import { escalateTool, escalationReason } from './escalate.ts'
 
 export interface ToolLoopOptions {
@@ -27,8 +28,7 @@ export function toolLoop(options: ToolLoopOptions = {}): Harness {
       for (;;) {
         const response = await model.generate({ messages, tools: specs })
         const calls = response.message.toolCalls ?? []
-        if (response.ended && calls.length === 0 && response.message.content === '')
-          return { outcome: 'completed' }
+        if (response.ended && calls.length === 0 && response.message.content === '') return endOf(response)
         if (response.finish === 'refusal' || response.finish === 'content_filter')
           return { outcome: 'refused' }
         messages.push(response.message)
@@ -42,7 +42,7 @@ export function toolLoop(options: ToolLoopOptions = {}): Harness {
           // Not spread: a reply may hold more calls than a function takes arguments.
           for (const result of results.messages) messages.push(result)
           if (results.done !== undefined) return { outcome: 'env_done', stop: results.done }
-          if (response.ended) return { outcome: 'completed' }
+          if (response.ended) return endOf(response)
           const cut = countTruncation(cutInARow, results.truncated)
           if (cut.stop) return { outcome: 'truncated' }
           cutInARow = cut.inARow
@@ -54,7 +54,7 @@ export function toolLoop(options: ToolLoopOptions = {}): Harness {
         if (reply === undefined) return { outcome: truncated ? 'truncated' : 'completed' }
         const turn = await reply(response.message.content)
         if (turn.done !== undefined) return { outcome: 'env_done', stop: turn.done }
-        if (response.ended) return { outcome: 'completed' }
+        if (response.ended) return endOf(response)
         const cut = countTruncation(cutInARow, truncated)
         if (cut.stop) return { outcome: 'truncated' }
         cutInARow = cut.inARow

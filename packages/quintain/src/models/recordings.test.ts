@@ -48,6 +48,18 @@ describe('readRecordings', () => {
     expect(recordings.replies('z', 0)).toBeUndefined()
   })
 
+  test('reads how a rollout was cut, where a line says so', async () => {
+    const lines = ['turn_limit', 'env_done', 'completed', 'cancelled', 'nonsense', undefined].map(
+      (outcome, repeat) => ({ task: 'a', repeat, completion: 'x', outcome }),
+    )
+    const recordings = await readRecordings(await file(lines.map((line) => JSON.stringify(line)).join('\n')))
+    expect(lines.map(({ repeat }) => recordings.cut('a', repeat))).toEqual([
+      'turn_limit',
+      ...Array.from({ length: 5 }),
+    ])
+    expect(recordings.cut('b', 0)).toBeUndefined()
+  })
+
   test('reads trajectories: what the agent sampled, and nothing else', async () => {
     const node = (seat: string, sampled: boolean, message: object) => ({ parent: -1, seat, sampled, message })
     const trajectory = {
@@ -118,6 +130,14 @@ describe('createRecordedModel', () => {
       ['stop', true],
     ])
     expect(said[1]!.message).toEqual(replies[1])
+  })
+
+  test('ends as it was cut', async () => {
+    const model = createRecordedModel({ id: 'recorded:x', replies: [], cut: 'turn_limit' })
+    expect(await model.generate({ messages: [] }, context)).toMatchObject({
+      ended: true,
+      endedAs: 'turn_limit',
+    })
   })
 
   test('without a recording is a fault that names the task', async () => {

@@ -4,7 +4,7 @@ import { messageOf, QuintainError } from '../core/errors.ts'
 import { type JsonlIssue, readJsonlFile } from '../core/jsonl.ts'
 import { type AssistantMessage, assistantMessage } from '../core/message.ts'
 import { type Model, ModelFault } from '../core/model.ts'
-import { type TrajectoryRecord, trajectoryRecord } from '../core/records.ts'
+import { type Cut, outcomes, type TrajectoryRecord, trajectoryRecord } from '../core/records.ts'
 import { foldRun, readTrajectory, runFiles } from '../core/run-folder.ts'
 import { cancelled } from './fault.ts'
 
@@ -21,16 +21,24 @@ export interface Recordings {
    * names no repeat has it for every repeat; several without a repeat are repeats 0, 1, 2, … in the order of the file.
    */
   replies(task: string, repeat: number): readonly AssistantMessage[] | undefined
+  /** How the rollout was cut when it was recorded; undefined where it was not, or nobody says. */
+  cut(task: string, repeat: number): Cut | undefined
+}
+
+interface Recorded {
+  replies: readonly AssistantMessage[]
+  cut: Cut | undefined
 }
 
 interface TaskRecordings {
-  byRepeat: Map<number, readonly AssistantMessage[]>
-  unnumbered: (readonly AssistantMessage[])[]
+  byRepeat: Map<number, Recorded>
+  unnumbered: Recorded[]
 }
 
 /**
  * Reads recorded replies: a run's folder (the attempts that count, sampled messages of seat `agent`), or JSON lines of
- * `{ task, repeat?, messages: [text or assistant message, …] }`, `{ task, repeat?, completion: text }` or trajectories.
+ * `{ task, repeat?, messages: [text or assistant message, …] }`, `{ task, repeat?, completion: text }` or trajectories. A
+ * line's `outcome`, such as `turn_limit`, says how it was cut.
  *
  * Throws `policy_invalid` for a file that does not exist, a line that is none of these, and two recordings of one repeat;
  * for a folder what `foldRun` throws.
@@ -40,12 +48,7 @@ export async function readRecordings(path: string): Promise<Recordings> {
   const issues: JsonlIssue[] = []
   let size = 0
 
-  function add(
-    task: string,
-    repeat: number | undefined,
-    replies: readonly AssistantMessage[],
-    place: string,
-  ): void {
+  function add(task: string, repeat: number | undefined, recorded: Recorded, place: string): void {
     let entry = tasks.get(task)
     if (entry === undefined) {
       entry = { byRepeat: new Map(), unnumbered: [] }
@@ -53,12 +56,12 @@ export async function readRecordings(path: string): Promise<Recordings> {
     }
     size++
     if (repeat === undefined) {
-      entry.unnumbered.push(replies)
+      entry.unnumbered.push(recorded)
       return
     }
     if (entry.byRepeat.has(repeat))
       throw invalid(`${place} records repeat ${repeat} of task "${task}" a second time; keep one.`)
-    entry.byRepeat.set(repeat, replies)
+    entry.byRepeat.set(repeat, recorded)
   }
 
   const found = await stat(path).catch(() => undefined)
@@ -67,7 +70,8 @@ export async function readRecordings(path: string): Promise<Recordings> {
     const { states } = await foldRun(path)
     for (const { order, chosen } of states) {
       if (chosen === undefined || chosen.outcome === null) continue
-      add(order.task, order.repeat, sampledBy(await readTrajectory(path, chosen)), `${runFiles.trajectories}`)
+      const replies = sampledBy(await readTrajectory(path, chosen))
+      add(order.task, order.repeat, { replies, cut: cutOf(chosen.outcome) }, `${runFiles.trajectories}`)
     }
   } else {
     const name = basename(path)
@@ -80,28 +84,35 @@ export async function readRecordings(path: string): Promise<Recordings> {
     })
     for await (const { value, line } of lines) {
       const place = `${name}, line ${line + 1}`
-      const { task, repeat, replies } = readLine(value, place)
-      add(task, repeat, replies, place)
+      const { task, repeat, recorded } = readLine(value, place)
+      add(task, repeat, recorded, place)
     }
   }
 
+  const recordedOf = (task: string, repeat: number): Recorded | undefined => {
+    const entry = tasks.get(task)
+    if (entry === undefined) return undefined
+    const { byRepeat, unnumbered } = entry
+    return byRepeat.get(repeat) ?? (unnumbered.length === 1 ? unnumbered[0] : unnumbered[repeat])
+  }
   return {
     path,
     size,
     issues,
-    replies(task, repeat) {
-      const entry = tasks.get(task)
-      if (entry === undefined) return undefined
-      const { byRepeat, unnumbered } = entry
-      return byRepeat.get(repeat) ?? (unnumbered.length === 1 ? unnumbered[0] : unnumbered[repeat])
-    },
+    replies: (task, repeat) => recordedOf(task, repeat)?.replies,
+    cut: (task, repeat) => recordedOf(task, repeat)?.cut,
   }
+}
+
+function cutOf(outcome: unknown): Cut | undefined {
+  const known = outcomes.find((one) => one === outcome)
+  return known === 'completed' || known === 'env_done' || known === 'cancelled' ? undefined : known
 }
 
 function readLine(
   value: unknown,
   place: string,
-): { task: string; repeat: number | undefined; replies: readonly AssistantMessage[] } {
+): { task: string; repeat: number | undefined; recorded: Recorded } {
   if (typeof value !== 'object' || value === null) throw invalid(`${place} is no object.`)
   const line = value as Record<string, unknown>
   if (line['schema'] === 'quintain.trajectory') {
@@ -111,7 +122,7 @@ function readLine(
     return {
       task: record.data.task,
       repeat: repeat === undefined ? undefined : Number(repeat),
-      replies: sampledBy(record.data),
+      recorded: { replies: sampledBy(record.data), cut: undefined },
     }
   }
   const { task, repeat, messages, completion } = line
@@ -136,7 +147,8 @@ function readLine(
       )
     replies.push(parsed.data)
   }
-  return { task: String(task), repeat: typeof repeat === 'number' ? repeat : undefined, replies }
+  const recorded = { replies, cut: cutOf(line['outcome']) }
+  return { task: String(task), repeat: typeof repeat === 'number' ? repeat : undefined, recorded }
 }
 
 function sampledBy(record: TrajectoryRecord): AssistantMessage[] {
@@ -150,13 +162,17 @@ function invalid(message: string): QuintainError {
   return new QuintainError('policy_invalid', message)
 }
 
-/** Says recorded replies again, one per call, and ends when they run out. Without replies every call is a fault `not_recorded`. */
+/**
+ * Says recorded replies again, one per call, and ends when they run out: as `cut` says, or as `completed`. Without replies
+ * every call is a fault `not_recorded`.
+ */
 export function createRecordedModel(options: {
   /** For records, such as `recorded:runs/7`. */
   id: string
   replies: readonly AssistantMessage[] | undefined
+  cut?: Cut | undefined
 }): Model {
-  const { id, replies } = options
+  const { id, replies, cut } = options
   let next = 0
   return {
     id,
@@ -173,8 +189,16 @@ export function createRecordedModel(options: {
         })
       }
       const message = replies[next++]
-      if (message === undefined)
-        return { message: { role: 'assistant', content: '' }, finish: 'stop', costUsd: 0, ended: true }
+      if (message === undefined) {
+        const endedAs = cut === undefined ? {} : { endedAs: cut }
+        return {
+          message: { role: 'assistant', content: '' },
+          finish: 'stop',
+          costUsd: 0,
+          ended: true,
+          ...endedAs,
+        }
+      }
       const finish =
         message.refusal !== undefined ? 'refusal' : message.toolCalls?.length ? 'tool_calls' : 'stop'
       return { message, finish, costUsd: 0 }

@@ -93,29 +93,36 @@ export function testEnvironment<Options, Data, Secret, State>(
     }
     const silence = () => runOf('noop', 2)
 
+    // What is not asked for is no test: "skipped" would sound as if something were missing.
+
     test('has tasks, each with an id of its own', async () => {
       const { tasks: _, ...all } = common
       const preview = await plan(env, { ...all, policy: 'script:noop' })
       if (preview.tasks === 0) assert.fail('there is no task')
     })
 
-    test.runIf(oracle)(`the oracle solves ${tasks} tasks`, async () => {
-      if (!hasOracle) assert.fail('the environment has no oracle')
-      const { summary, success, coverage } = (await runOf('oracle', 1)).run
-      if (coverage !== 1) assert.fail(`some orders of the oracle have no score\n\n${formatText(summary)}`)
-      if (summary.run.environment.success && success.observed !== 1) {
-        assert.fail(`the oracle does not succeed everywhere\n\n${formatText(summary)}`)
-      }
-    })
+    if (oracle) {
+      test(`the oracle solves ${tasks} tasks`, async () => {
+        if (!hasOracle) assert.fail('the environment has no oracle')
+        const { summary, success, coverage } = (await runOf('oracle', 1)).run
+        if (coverage !== 1) assert.fail(`some orders of the oracle have no score\n\n${formatText(summary)}`)
+        if (summary.run.environment.success && success.observed !== 1) {
+          assert.fail(`the oracle does not succeed everywhere\n\n${formatText(summary)}`)
+        }
+      })
+    }
 
-    test.runIf(noop)('saying nothing solves no task', async () => {
-      const { summary, success, coverage } = (await silence()).run
-      // A reward may decline to judge silence; what it may not do is call it a success.
-      if (summary.status.faulted > 0) assert.fail(`saying nothing ended in faults\n\n${formatText(summary)}`)
-      if (summary.run.environment.success && coverage !== 0 && (success.observed ?? 0) > 0) {
-        assert.fail(`saying nothing succeeds\n\n${formatText(summary)}`)
-      }
-    })
+    if (noop) {
+      test('saying nothing solves no task', async () => {
+        const { summary, success, coverage } = (await silence()).run
+        // A reward may decline to judge silence; what it may not do is call it a success.
+        if (summary.status.faulted > 0)
+          assert.fail(`saying nothing ended in faults\n\n${formatText(summary)}`)
+        if (summary.run.environment.success && coverage !== 0 && (success.observed ?? 0) > 0) {
+          assert.fail(`saying nothing succeeds\n\n${formatText(summary)}`)
+        }
+      })
+    }
 
     test('two worlds of a task are the same', async () => {
       const first = new Map<string, { seen: unknown; state: unknown }>()
@@ -130,30 +137,32 @@ export function testEnvironment<Options, Data, Secret, State>(
       }
     })
 
-    test.runIf(secrets)('the secret is nowhere that the agent can see', async () => {
-      const said = new Map<string, string>()
-      if (hasOracle) {
-        for (const { task, trajectory } of (await runOf('oracle', 1)).attempts) {
-          const own = trajectory.nodes.filter(({ sampled }) => sampled).map(({ message }) => message)
-          said.set(task, JSON.stringify(own))
+    if (secrets) {
+      test('the secret is nowhere that the agent can see', async () => {
+        const said = new Map<string, string>()
+        if (hasOracle) {
+          for (const { task, trajectory } of (await runOf('oracle', 1)).attempts) {
+            const own = trajectory.nodes.filter(({ sampled }) => sampled).map(({ message }) => message)
+            said.set(task, JSON.stringify(own))
+          }
         }
-      }
-      for (const { task, trajectory, private: hidden } of (await silence()).attempts) {
-        const seen = JSON.stringify([
-          task,
-          trajectory.seats,
-          trajectory.nodes.filter(({ sampled }) => !sampled).map(({ message }) => message.content),
-        ])
-        const answers = secretStrings(hidden?.secret).filter(
-          (part) => !hasOracle || standsIn(said.get(task) ?? '', part),
-        )
-        const leak = answers.find((part) => standsIn(seen, part))
-        if (leak !== undefined) {
-          assert.fail(
-            `task ${task} shows ${JSON.stringify(leak)}, a text of its secret, before the agent has acted`,
+        for (const { task, trajectory, private: hidden } of (await silence()).attempts) {
+          const seen = JSON.stringify([
+            task,
+            trajectory.seats,
+            trajectory.nodes.filter(({ sampled }) => !sampled).map(({ message }) => message.content),
+          ])
+          const answers = secretStrings(hidden?.secret).filter(
+            (part) => !hasOracle || standsIn(said.get(task) ?? '', part),
           )
+          const leak = answers.find((part) => standsIn(seen, part))
+          if (leak !== undefined) {
+            assert.fail(
+              `task ${task} shows ${JSON.stringify(leak)}, a text of its secret, before the agent has acted`,
+            )
+          }
         }
-      }
-    })
+      })
+    }
   })
 }

@@ -1,6 +1,6 @@
 import { environment, readTasks, unscored } from 'quintain'
 import { z } from 'zod'
-import { changing, decisions } from './decisions.ts'
+import { changing, type Decision, decisions } from './decisions.ts'
 import { changedAsWanted, toldAsWanted, whyUnscored } from './judge.ts'
 import { RecordedWorld } from './recorded-world.ts'
 import { recordingsOf, system, tools } from './recordings.ts'
@@ -11,12 +11,17 @@ const secret = z.object({
   given: z.unknown().optional(),
 })
 
+/** A task may be called what every object has a member of. */
+function decisionOf(id: string): Decision | null {
+  return Object.hasOwn(decisions, id) ? (decisions[id] ?? null) : null
+}
+
 /** The tasks that were found in the recordings, with what was decided of them in `decisions.ts`. */
 async function tasks() {
   const found = await readTasks(new URL('../tasks.jsonl', import.meta.url), { secret })
   return found.map((task) => ({
     ...task,
-    secret: { ...(task.secret ?? { recorded: [] }), done: decisions[task.id] ?? null },
+    secret: { ...(task.secret ?? { recorded: [] }), done: decisionOf(task.id) },
   }))
 }
 

@@ -1,6 +1,6 @@
 import { type Message, textOf } from 'quintain'
 import { callsMatchUnordered, communicated } from 'quintain/scoring'
-import type { Decision } from './decisions.ts'
+import { type Decision, freeText } from './decisions.ts'
 import type { Call, State } from './recorded-world.ts'
 
 /** Why there is no score: nobody has decided, there is nothing to look for, or the recordings did not reach that far. */
@@ -12,13 +12,23 @@ export function whyUnscored(done: Decision | null, { notRecorded }: State): stri
   return notRecorded > 0 ? 'call_not_recorded' : undefined
 }
 
-/** Exactly the wanted calls, in any order: none missing, and nothing else changed. */
+/** Exactly the wanted calls, in any order: none missing, and nothing else changed. Free text is not compared. */
 export function changedAsWanted(done: Decision, made: readonly Call[]): boolean {
   const wanted = done.changed.map(({ tool, arguments: given }) => ({
     name: tool,
-    arguments: Object.fromEntries(Object.entries(given).map(([name, value]) => [name, [value]])),
+    arguments: Object.fromEntries(compared(tool, given).map(([name, value]) => [name, [value]])),
   }))
-  return callsMatchUnordered(wanted, made)
+  const calls = made.map((call) => ({
+    name: call.name,
+    arguments: Object.fromEntries(compared(call.name, call.arguments)),
+  }))
+  return callsMatchUnordered(wanted, calls)
+}
+
+/** The arguments of a call that say what it changes. */
+function compared(tool: string, given: Readonly<Record<string, unknown>>): [string, unknown][] {
+  const text = Object.hasOwn(freeText, tool) ? (freeText[tool] ?? []) : []
+  return Object.entries(given).filter(([name]) => !text.includes(name))
 }
 
 /** Every wanted fact stands somewhere in what the agent said: numbers as numbers, days as days, words in their order. */

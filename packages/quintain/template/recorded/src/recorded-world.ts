@@ -29,7 +29,7 @@ export interface State {
 
 type CallStep = Extract<Step, { kind: 'call' }>
 
-/** How the recorded tools say that a call failed. Look at yours, and change it. */
+/** How the recorded tools say that a call failed, where the recording itself does not. Look at yours, and change it. */
 function isFailure(result: Content): boolean {
   return /^\s*error\b/i.test(textOf(result))
 }
@@ -102,10 +102,13 @@ export class RecordedWorld implements World<State> {
       this.#state.notRecorded++
       return toolError('not_recorded', 'This call is in none of the recordings, so nobody knows its result.')
     }
-    const { result, last } = step
+    const { result, last, error = 'recorded_error' } = step
     if (result === undefined) return toolError('no_result', 'The recording holds no result of this call.')
-    if (this.#changing.has(name) && !isFailure(result)) this.#state.changed.push({ name, arguments: input })
-    return onScript !== undefined && last ? turn(result, true) : result
+    const failed = step.error !== undefined || isFailure(result)
+    if (this.#changing.has(name) && !failed) this.#state.changed.push({ name, arguments: input })
+    // The recorded conversation ended with this call; a failure that ends one is told as what it said.
+    if (onScript !== undefined && last) return turn(result, true)
+    return failed ? toolError(error, textOf(result)) : result
   }
 
   /** Goes on with the recordings whose next step this is; gives that step, and undefined once there are none. */

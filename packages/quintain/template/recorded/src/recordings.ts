@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Content, type Message, parseJsonl, type ToolSpec, textOf } from 'quintain'
+import { type Content, type Message, type Outcome, parseJsonl, type ToolSpec, textOf } from 'quintain'
 
 /** A step of the agent in a recording, and what came of it. */
 export type Step =
@@ -10,11 +10,13 @@ export type Step =
       key: string | undefined
       /** Undefined when the recording has no result. */
       result: Content | undefined
+      /** Code of the failure, where the recording says that the call failed. */
+      error: string | undefined
       last: boolean
     }
   | { kind: 'text'; text: string; next: Content | undefined; last: boolean }
 
-/** One recorded conversation, from the agent's first step on. */
+/** One recorded conversation, from the agent's first step on. The last step of one that was cut ends nothing. */
 export interface Recording {
   repeat: number
   steps: Step[]
@@ -28,10 +30,18 @@ export const system = read('system.md').trim()
 /** Tools as the recordings had them. Where the file did not describe them, their parameters were inferred from calls. */
 export const tools = JSON.parse(read('tools.json')) as ToolSpec[]
 
+interface Line {
+  task: string
+  repeat: number
+  outcome?: Outcome
+  messages: Message[]
+}
+
 const byTask = new Map<string, Recording[]>()
 for (const { value } of parseJsonl(read('recordings.jsonl')).records) {
-  const { task, repeat, messages } = value as { task: string; repeat: number; messages: Message[] }
-  byTask.set(task, [...(byTask.get(task) ?? []), { repeat, steps: stepsOf(messages) }])
+  const { task, repeat, outcome, messages } = value as Line
+  const ended = outcome === undefined || outcome === 'completed' || outcome === 'env_done'
+  byTask.set(task, [...(byTask.get(task) ?? []), { repeat, steps: stepsOf(messages, ended) }])
 }
 
 /** The recordings of a task, in the order of the file. */
@@ -48,7 +58,7 @@ export function keyOf(name: string, input: unknown): string {
   return `${name} ${JSON.stringify(input, sorted)}`
 }
 
-function stepsOf(messages: readonly Message[]): Step[] {
+function stepsOf(messages: readonly Message[], ended: boolean): Step[] {
   const steps: Step[] = []
   let unanswered: Extract<Step, { kind: 'call' }>[] = []
   let ids: string[] = []
@@ -57,7 +67,7 @@ function stepsOf(messages: readonly Message[]): Step[] {
       const found = ids.indexOf(message.toolCallId)
       const [step] = found < 0 ? [] : unanswered.splice(found, 1)
       ids.splice(found, found < 0 ? 0 : 1)
-      if (step !== undefined) step.result = message.content
+      if (step !== undefined) Object.assign(step, { result: message.content, error: message.error })
     } else if (message.role === 'assistant') {
       const calls = message.toolCalls ?? []
       if (calls.length === 0) {
@@ -65,14 +75,15 @@ function stepsOf(messages: readonly Message[]): Step[] {
         continue
       }
       unanswered = calls.map((call) => {
-        return { kind: 'call', name: call.name, key: parsedKey(call), result: undefined, last: false }
+        const key = parsedKey(call)
+        return { kind: 'call', name: call.name, key, result: undefined, error: undefined, last: false }
       })
       ids = calls.map(({ id }) => id)
       steps.push(...unanswered)
     }
   }
   const final = steps.at(-1)
-  if (final !== undefined) final.last = true
+  if (final !== undefined) final.last = ended
   return steps
 }
 
