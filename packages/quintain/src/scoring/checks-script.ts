@@ -48,7 +48,8 @@ quintain_call() {
   quintain_file=$(mktemp "$quintain_calls/XXXXXXXX") || return 125
   cat >"$quintain_file"
   printf '%s\0' "$quintain_kind" "$PWD" "$@" >"$quintain_file.new" && mv -- "$quintain_file.new" "$quintain_file.call"
-  until [[ -e $quintain_file.end ]]; do sleep 0.02; done
+  # Nothing ever comes from descriptor 8: a wait that starts no process.
+  until [[ -e $quintain_file.end ]]; do read -rt 0.02 -u 8 quintain_end; done
   cat -- "$quintain_file.out"
   cat -- "$quintain_file.err" >&2
   quintain_end=$(<"$quintain_file.end")
@@ -73,6 +74,8 @@ quintain_main=$2
 quintain_calls=$3
 shift 3
 mkdir -p -- "$quintain_calls"
+mkfifo -- "$quintain_calls/.wait"
+exec 8<>"$quintain_calls/.wait"
 export TESTS=$(dirname -- "$quintain_main")
 printf '%s begin\n' "$quintain_nonce" >&9
 . "$quintain_main"

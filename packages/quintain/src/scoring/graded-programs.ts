@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Box, ExecResult } from '../core/index.ts'
 import { callsFolder } from './checks-script.ts'
 
-/** A script waits so long more for a program that has ended. */
-const lookEveryMs = 15
+/** How often the folder is looked into: soon after the tests have asked for something, more and more seldom else. */
+const soonMs = 10
+const seldomMs = 80
 const mostStdin = 64 * 1024 * 1024
 
 export interface ProgramsOptions {
@@ -34,11 +35,13 @@ export class GradedPrograms {
   async serve(): Promise<void> {
     const running = new Set<Promise<void>>()
     let failure: { thrown: unknown } | undefined
+    let wait = soonMs
     while (!this.over && failure === undefined) {
       const listed = await this.options.tests.list(callsFolder)
       for (const { name } of listed.ok ? listed.entries : []) {
         if (!name.endsWith('.call') || this.seen.has(name)) continue
         this.seen.add(name)
+        wait = soonMs
         const answer = this.answer(posix.join(callsFolder, name.slice(0, -'.call'.length)))
           .catch((thrown: unknown) => {
             failure ??= { thrown }
@@ -46,7 +49,8 @@ export class GradedPrograms {
           .finally(() => running.delete(answer))
         running.add(answer)
       }
-      await pause(lookEveryMs)
+      await pause(wait)
+      if (running.size === 0) wait = Math.min(seldomMs, 1.2 * wait)
     }
     if (failure !== undefined) throw failure.thrown
   }
