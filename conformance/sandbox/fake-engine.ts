@@ -119,14 +119,18 @@ export class FakeEngine {
     }
     const target = join(container.root, url.searchParams.get('path') ?? '/')
     if (request.method === 'PUT') {
+      const names = spawnSync('tar', ['-t'], { input: body }).stdout.toString().split('\n')
+      const clash = names.some(
+        (name) =>
+          name !== '' && isFolder(join(target, name)) !== name.endsWith('/') && isThere(join(target, name)),
+      )
+      if (clash) return json(400, { message: 'cannot overwrite directory with non-directory' })
       const { status, stderr } = spawnSync('tar', ['-x', '-C', target, '--no-same-owner', '-p'], {
         input: body,
       })
-      // What tar says of a folder in the way, in the engine's words.
-      const words = stderr
-        .toString()
-        .replace(/File exists|Is a directory/, 'cannot overwrite directory with non-directory')
-      return status === 0 ? json(200) : json(400, { message: words.replaceAll(container.root, '') })
+      return status === 0
+        ? json(200)
+        : json(400, { message: stderr.toString().replaceAll(container.root, '') })
     }
     if (!isThere(target)) return json(404, { message: 'Could not find the file in container' })
     const { stdout } = spawnSync('tar', ['-c', '-C', dirname(target), basename(target)], {
@@ -210,6 +214,10 @@ function isThere(path: string): boolean {
   } catch {
     return false
   }
+}
+
+function isFolder(path: string): boolean {
+  return isThere(path) && lstatSync(path).isDirectory()
 }
 
 function variable(text: string): string[] {
