@@ -99,17 +99,19 @@ export async function mcpTools(server: (ProgramServer | HttpServer) & McpOptions
     'command' in server ? programChannel(server, maxMessageBytes) : httpChannel(server, maxMessageBytes)
   // A missing package is no fault of the server.
   await loadClient()
+  const { startMs = 30_000 } = server
   let stale = true
   const session = await Session.open({
     name: made.name,
     open: made.open,
     era: era === 'auto' ? (made.era ?? era) : era,
     stateful,
-    startMs: server.startMs ?? 30_000,
+    startMs,
     callMs: server.callMs ?? 50_000,
     idleMs: server.idleMs,
     graceMs: 2_000,
-    probeMs: 3_000,
+    // A program that leaves the question unanswered is an old one; an address that does is only slow.
+    probeMs: 'command' in server ? startMs / 3 : startMs,
     lastWords: made.lastWords,
     signal,
     onToolsChanged: () => {

@@ -185,7 +185,9 @@ async function serve(
     return refuse(response, 401, 'unauthorized')
   }
   const gone = new AbortController()
-  response.once('close', () => gone.abort(new Error('the caller has gone')))
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort(new Error('the caller has gone'))
+  })
   let given: Request
   try {
     given = await webRequest(request, { url, maxBodyBytes, signal: gone.signal })

@@ -49,6 +49,11 @@ export async function sendResponse(response: Response, to: ServerResponse): Prom
     to.end()
     return
   }
+  // A stream of one piece is dearer than the piece.
+  if (!/^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')) {
+    to.end(Buffer.from(await response.arrayBuffer()))
+    return
+  }
   // An event stream without an event yet: the caller waits for the headers.
   to.flushHeaders()
   try {
