@@ -4,6 +4,8 @@ import type { OpenSandbox } from './engine/index.ts'
 /** Made when they are asked for: an environment without boxes loads none of this. */
 const drivers: Readonly<Record<string, () => Promise<SandboxDriver>>> = {
   bwrap: async () => (await import('./sandbox/index.ts')).bwrapDriver(),
+  docker: async () => (await import('./sandbox/index.ts')).dockerDriver(),
+  podman: async () => (await import('./sandbox/index.ts')).podmanDriver(),
   bash: async () => (await import('./sandbox/index.ts')).bashDriver(),
   process: async () => (await import('./sandbox/index.ts')).processDriver(),
 }
@@ -26,8 +28,7 @@ export const openSandboxDriver: OpenSandbox = async ({ name, drivers: fitting })
   const reasons: string[] = []
   for (const candidate of strong) {
     if (fitting !== undefined && !fitting.includes(candidate)) continue
-    const driver = await drivers[candidate]?.()
-    if (driver === undefined) continue
+    const driver = await drivers[candidate]!()
     const found = await driver.available()
     if (found.available) return driver
     reasons.push(`${candidate}: ${found.reason}`)
