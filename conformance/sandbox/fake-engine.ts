@@ -119,11 +119,11 @@ export class FakeEngine {
     }
     const target = join(container.root, url.searchParams.get('path') ?? '/')
     if (request.method === 'PUT') {
-      const names = spawnSync('tar', ['-t'], { input: body }).stdout.toString().split('\n')
-      const clash = names.some(
-        (name) =>
-          name !== '' && isFolder(join(target, name)) !== name.endsWith('/') && isThere(join(target, name)),
-      )
+      const names = spawnSync('tar', ['-t'], { input: body }).stdout.toString().split('\n').filter(Boolean)
+      const clash = names.some((name) => {
+        const there = join(target, name.replace(/\/$/, ''))
+        return isThere(there) && isFolder(there) !== name.endsWith('/')
+      })
       if (clash) return json(400, { message: 'cannot overwrite directory with non-directory' })
       const { status, stderr } = spawnSync('tar', ['-x', '-C', target, '--no-same-owner', '-p'], {
         input: body,
