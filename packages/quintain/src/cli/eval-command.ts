@@ -8,7 +8,17 @@ import { exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
 import { panelSession } from './panel-session.ts'
 import { parseLimits, parseOptions, parseSeats } from './parse.ts'
-import { groupNotes, newPlanNotes, precisionNotes } from './plan-notes.ts'
+import {
+  type Detection,
+  detectionOf,
+  detectNotes,
+  groupNotes,
+  newPlanNotes,
+  type PlanPrecision,
+  precisionNotes,
+  precisionOf,
+  type WantedChange,
+} from './plan-notes.ts'
 import { type EndpointOptions, PlayerOpener } from './players.ts'
 import { formatPreview } from './preview.ts'
 import { newRunDir } from './run-path.ts'
@@ -40,7 +50,7 @@ export interface EvalOptions extends SessionOptions, EndpointOptions {
   /** False for `--no-floor`. */
   floor?: boolean
   /** A change of the success rate that is to be seen, as a share. */
-  detect?: number
+  detect?: WantedChange
   stopWhenDecided?: boolean
   alpha?: number
 }
@@ -96,12 +106,13 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
   const envOptions = options.option === undefined ? undefined : parseOptions(options.option)
   const otherSeats = parseSeats(options.seat ?? [])
   const sampling = samplingOf(options)
-  const opener = new PlayerOpener(options, io)
+  const opener = new PlayerOpener({ ...options, keyless: options.dryRun === true }, io)
   try {
     const players: Player[] = []
     for (const one of named) players.push('policy' in one ? one : { model: await opener.model(one.model) })
     const seats: Record<string, Player> = {}
     for (const [seat, text] of Object.entries(otherSeats)) seats[seat] = await opener.player(text)
+    const keyNotes = opener.missing.map((message) => `Note: ${printableLine(message, 400)}`)
     const dir =
       options.out === undefined ? newRunDir(io.cwd, env, folderPart(named)) : resolve(io.cwd, options.out)
     const { readRecordings } = await import('../models/index.ts')
@@ -127,27 +138,33 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
       ...(options.workers === undefined ? {} : { workers: options.workers }),
     }
     if (players.length === 1)
-      return await evalOne({ ...shared, seats: { agent: players[0]!, ...seats } }, options, io)
-    return await evalPanel({ ...shared, players, seats }, options, io)
+      return await evalOne({ ...shared, seats: { agent: players[0]!, ...seats } }, options, { io, keyNotes })
+    return await evalPanel({ ...shared, players, seats }, options, { io, keyNotes })
   } finally {
     await opener.close()
   }
 }
 
-async function evalOne(run: RunOptions, options: EvalOptions, io: CliIo): Promise<ExitCode> {
+/** Where to write, and which keys the run will lack. */
+interface Told {
+  io: CliIo
+  keyNotes: readonly string[]
+}
+
+async function evalOne(run: RunOptions, options: EvalOptions, told: Told): Promise<ExitCode> {
   const { previewRun, startRun } = await import('../engine/index.ts')
-  if (options.dryRun) return showPreview([await previewRun(run)], options, io)
+  if (options.dryRun) return showPreview([await previewRun(run)], options, told)
   return runSession(
     (control) => startRun({ ...run, ...control }),
     options,
-    io,
-    async ({ orders }) => planNotes(options, orders, (await readManifest(run.dir ?? '')).environment),
+    told.io,
+    async (planned) => planNotes(options, planned, (await readManifest(run.dir ?? '')).environment),
   )
 }
 
-async function evalPanel(panel: PanelOptions, options: EvalOptions, io: CliIo): Promise<ExitCode> {
+async function evalPanel(panel: PanelOptions, options: EvalOptions, told: Told): Promise<ExitCode> {
   const { previewPanel, startPanel } = await import('../engine/index.ts')
-  if (options.dryRun) return showPreview(await previewPanel(panel), options, io)
+  if (options.dryRun) return showPreview(await previewPanel(panel), options, told)
   const dir = panel.dir ?? ''
   const runs = panel.players.length
   if (options.stopWhenDecided) await refuseUndecidable(panel)
@@ -167,11 +184,11 @@ async function evalPanel(panel: PanelOptions, options: EvalOptions, io: CliIo): 
       return end
     },
     options,
-    io,
-    async ({ orders }) => {
+    told.io,
+    async ({ orders, quiet }) => {
       const record = await readPanel(dir)
       const { environment } = await readManifest(resolve(dir, record?.runs[0] ?? ''))
-      return planNotes(options, orders / runs, environment)
+      return planNotes(options, { orders: orders / runs, quiet }, environment)
     },
   )
 }
@@ -194,26 +211,58 @@ type Environment = RunPreview['environment']
 
 function planNotes(
   options: EvalOptions,
-  orders: number,
-  { rewards, success, notes = [] }: Environment,
+  { orders, quiet }: { orders: number; quiet: boolean },
+  environment: Environment,
 ): string[] {
-  const repeats = options.repeats ?? 1
+  const { success } = environment
+  const shape = shapeOf(options, orders)
+  if (quiet) return detectNotes(shape, { success, detect: options.detect })
+  return [
+    ...shortNotes(options, orders, environment),
+    ...precisionNotes(shape, { success, detect: options.detect }),
+  ]
+}
+
+/** What the environment says of itself, and what the plan lacks. */
+function shortNotes(options: EvalOptions, orders: number, { rewards, notes = [] }: Environment): string[] {
+  const { repeats } = shapeOf(options, orders)
   return [
     ...notes.map((note) => `Note: ${printableLine(note, 400)}`),
     ...newPlanNotes(options, { orders, repeats }),
     ...groupNotes(rewards, repeats),
-    ...precisionNotes({ tasks: orders / repeats, repeats }, { success, detect: options.detect }),
   ]
 }
 
-function showPreview(previews: readonly RunPreview[], options: EvalOptions, io: CliIo): ExitCode {
+function shapeOf({ repeats = 1 }: EvalOptions, orders: number): { tasks: number; repeats: number } {
+  return { tasks: orders / repeats, repeats }
+}
+
+/** What the JSON of a dry run says beside the plan, where there is a success rate to be known. */
+function precisionData(
+  { tasks, repeats, environment }: RunPreview,
+  detect: WantedChange | undefined,
+): { precision?: PlanPrecision; detect?: Detection } {
+  if (!environment.success) return {}
+  return {
+    precision: precisionOf({ tasks, repeats }),
+    ...(detect === undefined ? {} : { detect: detectionOf(detect.share, repeats) }),
+  }
+}
+
+function showPreview(
+  previews: readonly RunPreview[],
+  options: EvalOptions,
+  { io, keyNotes }: Told,
+): ExitCode {
   const [preview] = previews
   if (preview === undefined) return exitCodes.done
-  const shown = previews.length === 1 ? preview : previews
-  io.stdout.write(
-    options.json ? `${JSON.stringify(shown, null, 2)}\n` : formatPreview(preview, previews.slice(1)),
-  )
+  const { detect } = options
+  if (options.json) {
+    const plans = previews.map((one) => ({ ...one, ...precisionData(one, detect) }))
+    io.stdout.write(`${JSON.stringify(plans.length === 1 ? plans[0] : plans, null, 2)}\n`)
+  } else io.stdout.write(formatPreview(preview, { others: previews.slice(1), detect }))
   if (options.quiet) return exitCodes.done
-  for (const note of planNotes(options, preview.orders, preview.environment)) io.stderr.write(`${note}\n`)
+  for (const note of [...shortNotes(options, preview.orders, preview.environment), ...keyNotes])
+    io.stderr.write(`${note}\n`)
   return exitCodes.done
 }

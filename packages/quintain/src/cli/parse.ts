@@ -41,11 +41,11 @@ export function threshold(text: string): number {
 }
 
 /** A change of a rate: `5%`, `0.05`, or points as a number from one. */
-export function change(text: string): number {
+export function change(text: string): { share: number; text: string } {
   const value = threshold(text)
-  const found = value >= 1 && !text.includes('%') ? value / 100 : value
-  if (!(found > 0 && found <= 1)) throw new InvalidArgumentError('It must be a change such as 5%, 5 or 0.05.')
-  return found
+  const share = value >= 1 && !text.includes('%') ? value / 100 : value
+  if (!(share > 0 && share <= 1)) throw new InvalidArgumentError('It must be a change such as 5%, 5 or 0.05.')
+  return { share, text }
 }
 
 /** Gathers an option that may be given often. */

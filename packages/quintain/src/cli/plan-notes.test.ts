@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { change } from './parse.ts'
 import {
   detectText,
   extendedPlanNotes,
@@ -74,7 +75,7 @@ describe('what a plan can show', () => {
   })
 
   test('how many tasks a change takes, and that a plan of so many shows it', () => {
-    const text = detectText(0.05, 4)
+    const text = detectText(change('5%'), 4)
     expect(text).toMatch(
       /^To see a change of 5 points takes about \d+ tasks 4 times each, or about 1,400 tasks once each\.$/,
     )
@@ -82,9 +83,20 @@ describe('what a plan can show', () => {
     expect(precisionText({ tasks, repeats: 4 })).toMatch(/about (4\.9|5|5\.1) points between/)
   })
 
+  test.each([
+    ['0.5', 'a change of 50 points (0.5 is a share; 0.5 points would be 0.5%) takes'],
+    ['0.01', 'a change of 1 point (0.01 is a share; 0.01 points would be 0.01%) takes'],
+    ['0.5%', 'a change of 0.5 points takes'],
+    ['1', 'a change of 1 point takes'],
+    ['5', 'a change of 5 points takes'],
+    ['50%', 'a change of 50 points takes'],
+  ])('--detect %s says how it was read', (text, said) => {
+    expect(detectText(change(text), 1)).toContain(said)
+  })
+
   test('only where there is a success rate', () => {
     expect(precisionNotes({ tasks: 30, repeats: 1 }, { success: false })).toEqual([])
     expect(precisionNotes({ tasks: 0, repeats: 1 }, { success: true })).toEqual([])
-    expect(precisionNotes({ tasks: 30, repeats: 1 }, { success: true, detect: 0.1 })).toHaveLength(2)
+    expect(precisionNotes({ tasks: 30, repeats: 1 }, { success: true, detect: change('10') })).toHaveLength(2)
   })
 })

@@ -24,7 +24,8 @@ export function groupNotes(rewards: Rewards, repeats: number): string[] {
 
 const points = (share: number): string => {
   const value = 100 * share
-  return `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)} points`
+  const shown = value < 10 ? Number(value.toPrecision(2)) : Math.round(value)
+  return `${shown} ${shown === 1 ? 'point' : 'points'}`
 }
 
 /** Half of the 95 % interval of a success rate near one half that such a plan would give. */
@@ -33,32 +34,76 @@ function halfWidth(tasks: number, repeats: number): number {
   return Math.min(0.5, studentTQuantile(0.975, tasks - 1) * Math.sqrt(variance / tasks))
 }
 
-/** What a plan can show of a success rate, before anything is known of its tasks: in one run, and between two. */
-export function precisionText({ tasks, repeats }: { tasks: number; repeats: number }): string {
+interface PlanShape {
+  tasks: number
+  repeats: number
+}
+
+/** What a plan can show of a success rate, before anything is known of its tasks; shares, and null where nothing can be said. */
+export interface PlanPrecision extends PlanShape {
+  /** The smallest change between two such runs that is found in 4 of 5 cases, at 5 %. */
+  detectable: number | null
+  /** Half of the 95 % interval of the success rate of one, over new tasks. */
+  halfWidth: number | null
+}
+
+/** What a plan can show: in one run, and between two. */
+export function precisionOf({ tasks, repeats }: PlanShape): PlanPrecision {
+  if (tasks < 2) return { tasks, repeats, detectable: null, halfWidth: null }
+  const detectable = plannedDetectable({ tasks, repeats }).value
+  return { tasks, repeats, detectable, halfWidth: halfWidth(tasks, repeats) }
+}
+
+/** `precisionOf` in words. */
+export function precisionText(shape: PlanShape): string {
+  const { tasks, repeats, detectable, halfWidth } = precisionOf(shape)
   const plan = `${plural(tasks, 'task')} x ${countText(repeats)}`
   if (tasks === 0) return 'nothing is ordered'
-  if (tasks === 1) return `${plan} say nothing of other tasks: one task does not show how tasks differ`
-  const change = plannedDetectable({ tasks, repeats }).value
+  if (halfWidth === null) return `${plan} say nothing of other tasks: one task does not show how tasks differ`
   const shown =
-    change === null
+    detectable === null
       ? 'can hardly show any change between two such runs'
-      : `can show a change of about ${points(change)} between two such runs (in 4 of 5 cases, at 5 %)`
-  return `${plan} ${shown}; the success rate of one is known to about ± ${points(halfWidth(tasks, repeats))} (95 %, new tasks)`
+      : `can show a change of about ${points(detectable)} between two such runs (in 4 of 5 cases, at 5 %)`
+  return `${plan} ${shown}; the success rate of one is known to about ± ${points(halfWidth)} (95 %, new tasks)`
+}
+
+/** A change of the success rate that somebody wants to see: as a share, and as it was typed. */
+export interface WantedChange {
+  share: number
+  text: string
+}
+
+/** What it takes to see a change. */
+export interface Detection {
+  /** As a share: 0.05 is five points. */
+  change: number
+  /** Tasks by repeats, for those that are planned and for others; null where no number of tasks is enough. */
+  takes: { repeats: number; tasks: number | null }[]
 }
 
 /** How many tasks it takes to see a change of a success rate, for the repeats that are planned and for others. */
-export function detectText(change: number, repeats: number): string {
-  const other = repeats === 1 ? 4 : 1
-  const needed = (many: number) => {
-    const { value } = requiredTasks(
+export function detectionOf(change: number, repeats: number): Detection {
+  const takes = [repeats, repeats === 1 ? 4 : 1].map((many) => {
+    const needed = requiredTasks(
       change,
       { kind: 'paired', ...assumedVariance.paired, repeats: many },
       { largest: 1 },
     )
-    return value === null ? 'no number of tasks' : `about ${plural(roughly(value), 'task')}`
-  }
-  const times = (many: number) => (many === 1 ? 'once each' : `${many} times each`)
-  return `To see a change of ${points(change)} takes ${needed(repeats)} ${times(repeats)}, or ${needed(other)} ${times(other)}.`
+    return { repeats: many, tasks: needed.value }
+  })
+  return { change, takes }
+}
+
+/** `detectionOf` in words, with what was understood where what was typed can be read in two ways. */
+export function detectText({ share, text }: WantedChange, repeats: number): string {
+  const [planned, other] = detectionOf(share, repeats).takes.map(({ repeats: many, tasks }) => {
+    const needed = tasks === null ? 'no number of tasks' : `about ${plural(roughly(tasks), 'task')}`
+    return `${needed} ${many === 1 ? 'once each' : `${many} times each`}`
+  })
+  const typed = text.trim()
+  const twoWays = !typed.includes('%') && Number(typed) < 1
+  const understood = twoWays ? ` (${typed} is a share; ${points(share / 100)} would be ${typed}%)` : ''
+  return `To see a change of ${points(share)}${understood} takes ${planned}, or ${other}.`
 }
 
 /** A number of tasks is known no better than the variances that it rests on: two digits. */
@@ -68,13 +113,22 @@ function roughly(value: number): number {
 
 /** What a plan can show, as notes. Only where there is a success rate to be known. */
 export function precisionNotes(
-  plan: { tasks: number; repeats: number },
-  { success, detect }: { success: boolean; detect?: number | undefined },
+  plan: PlanShape,
+  { success, detect }: { success: boolean; detect?: WantedChange | undefined },
 ): string[] {
   if (!success || plan.tasks === 0) return []
-  const notes = [`Note: ${precisionText(plan)}.`]
-  if (detect !== undefined) notes.push(`Note: ${detectText(detect, plan.repeats)}`)
-  return notes
+  return [`Note: ${precisionText(plan)}.`, ...detectNotes(plan, { success, detect })]
+}
+
+/** The answer to `--detect`, which was asked for and so is said whatever else is not. */
+export function detectNotes(
+  { repeats }: PlanShape,
+  { success, detect }: { success: boolean; detect?: WantedChange | undefined },
+): string[] {
+  if (detect === undefined) return []
+  if (!success)
+    return ['Note: --detect is of a success rate, and this environment does not say what success is.']
+  return [`Note: ${detectText(detect, repeats)}`]
 }
 
 /** What a new plan has less of than was asked for. `orders` are those that it has. */

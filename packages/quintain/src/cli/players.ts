@@ -1,4 +1,4 @@
-import type { Model } from '../core/index.ts'
+import { type Model, QuintainError } from '../core/index.ts'
 import type { Player } from '../engine/index.ts'
 import type { Price } from '../models/index.ts'
 import type { CliIo } from './io.ts'
@@ -12,17 +12,23 @@ export interface EndpointOptions {
   price?: GivenPrice[]
 }
 
+/** What stands in the place of a key where nothing is called. */
+const noKey = 'no-key'
+
 /**
  * Opens the models of a run's seats: one connection pool and one adaptive limiter for the endpoint that the options or
  * `OPENAI_BASE_URL` name. Keys come from environment variables alone; one on the command line would be in every
  * process list.
  */
 export class PlayerOpener {
-  private readonly options: EndpointOptions
+  /** What the run will lack, when `keyless`. */
+  readonly missing: string[] = []
+  private readonly options: EndpointOptions & { keyless?: boolean }
   private readonly io: CliIo
   private readonly models = new Map<string, Model>()
 
-  constructor(options: EndpointOptions, io: CliIo) {
+  /** `keyless`: nothing will be called, so a model may be opened without its key. */
+  constructor(options: EndpointOptions & { keyless?: boolean }, io: CliIo) {
     this.options = options
     this.io = io
   }
@@ -40,15 +46,27 @@ export class PlayerOpener {
     const { baseUrl = endpoint, apiKeyEnv, concurrency } = this.options
     const bare = name.replace(/^openai-compatible:/, '')
     const price = this.priceOf(bare)
-    const model = chatModelFromEnv(name, {
-      env: this.io.env,
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
-      ...(concurrency === undefined ? {} : { concurrency }),
-      ...(price === undefined ? {} : { client: { prices: { [bare]: price } } }),
-    })
+    const openWith = (env: CliIo['env']) =>
+      chatModelFromEnv(name, {
+        env,
+        ...(baseUrl === undefined ? {} : { baseUrl }),
+        ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+        ...(concurrency === undefined ? {} : { concurrency }),
+        ...(price === undefined ? {} : { client: { prices: { [bare]: price } } }),
+      })
+    const model = this.options.keyless === true ? this.openKeyless(openWith) : openWith(this.io.env)
     this.models.set(name, model)
     return model
+  }
+
+  private openKeyless(open: (env: CliIo['env']) => Model): Model {
+    try {
+      return open(this.io.env)
+    } catch (error) {
+      if (!QuintainError.isInstance(error) || error.code !== 'provider_unconfigured') throw error
+      if (!this.missing.includes(error.message)) this.missing.push(error.message)
+      return open({ ...this.io.env, [this.options.apiKeyEnv ?? 'OPENAI_API_KEY']: noKey })
+    }
   }
 
   /** The last price that names the model, else the last that names none. */

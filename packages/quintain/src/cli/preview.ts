@@ -1,9 +1,12 @@
 import type { RunPreview } from '../engine/index.ts'
 import { countText, durationText, plural, printableLine } from '../report/index.ts'
-import { precisionText } from './plan-notes.ts'
+import { detectText, precisionText, type WantedChange } from './plan-notes.ts'
 
 /** What a run would do, for `--dry-run`, and who else would play the same plan. Nothing was ordered. */
-export function formatPreview(preview: RunPreview, others: readonly RunPreview[] = []): string {
+export function formatPreview(
+  preview: RunPreview,
+  { others = [], detect }: { others?: readonly RunPreview[]; detect?: WantedChange | undefined } = {},
+): string {
   const { environment, description, seats, tasks, splits, repeats, orders, examples, needs, isolation } =
     preview
   const { limits, permissions } = description
@@ -38,12 +41,19 @@ export function formatPreview(preview: RunPreview, others: readonly RunPreview[]
       Object.keys(permissions).length === 0 ? 'its own files only' : JSON.stringify(permissions),
     ],
     ['precision', environment.success ? precisionText({ tasks, repeats }) : ''],
+    ['detect', detect === undefined ? '' : answerText(detect, preview)],
   ]
   const width = Math.max(...rows.map(([label]) => label.length))
   const lines = rows
     .filter(([, value]) => value !== '')
     .map(([label, value]) => `  ${printableLine(label).padEnd(width)}  ${printableLine(value, 300)}`)
   return `${lines.join('\n')}\n\nDry run: nothing was ordered.\n`
+}
+
+function answerText(detect: WantedChange, { environment, repeats }: RunPreview): string {
+  return environment.success
+    ? detectText(detect, repeats)
+    : 'this environment does not say what success is, so there is no rate whose change could be seen'
 }
 
 /** What its boxes run in, and what of them graders get to see. */

@@ -8,7 +8,7 @@ import { panelSession } from './panel-session.ts'
 import { extendedPlanNotes, planSize } from './plan-notes.ts'
 import { type EndpointOptions, PlayerOpener } from './players.ts'
 import { findRun } from './run-path.ts'
-import { runSession, type SessionOptions } from './run-session.ts'
+import { type NotesOf, runSession, type SessionOptions } from './run-session.ts'
 
 export interface ResumeCommandOptions extends SessionOptions, EndpointOptions {
   tasks?: number
@@ -77,8 +77,10 @@ export async function resumeCommand(
     const first = panel === undefined ? dir : join(dir, panel.runs[0] ?? '')
     const more = options.tasks !== undefined || options.repeats !== undefined
     const before = more ? await planSize(first, options.split) : undefined
-    const notes = async () =>
-      before === undefined ? [] : extendedPlanNotes(options, before, await planSize(first, options.split))
+    const notes: NotesOf = async ({ quiet }) =>
+      before === undefined || quiet
+        ? []
+        : extendedPlanNotes(options, before, await planSize(first, options.split))
     if (panel !== undefined) {
       return await panelSession(
         (control) =>

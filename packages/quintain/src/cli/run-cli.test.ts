@@ -249,6 +249,42 @@ describe('eval', () => {
     expect(existsSync(join(cwd, 'runs'))).toBe(false)
   })
 
+  test('--dry-run needs no key, and says that the run will', async () => {
+    const dry = ['eval', sums(), '-m', 'gpt-4o-mini', '--dry-run', ...inline]
+    const { code, out, err } = await quintain(dry, {})
+    expect(code, err).toBe(0)
+    expect(out).toContain('openai-compatible:gpt-4o-mini')
+    expect(err).toContain('OPENAI_API_KEY is not set')
+    expect((await quintain(dry, { env: { OPENAI_API_KEY: 'made-up' } })).err).not.toContain('OPENAI_API_KEY')
+    expect(
+      (
+        await quintain(
+          dry.filter((word) => word !== '--dry-run'),
+          {},
+        )
+      ).code,
+    ).toBe(2)
+  })
+
+  test('what --detect asks is answered once, whatever else is quiet, and in the JSON of a plan', async () => {
+    const run = ['eval', sums(), '--policy', 'script:oracle', '--detect', '1%', ...inline]
+    const answer = /To see a change of 1 point takes about [\d,]+ tasks once each/g
+    for (const more of [[], ['--quiet']]) {
+      const dry = await quintain([...run, '--dry-run', ...more])
+      expect(dry.out.match(answer)).toHaveLength(1)
+      expect((dry.out + dry.err).match(/12 tasks x 1 can show/g)).toHaveLength(1)
+    }
+    const { out } = await quintain([...run, '--dry-run', '--json', '--quiet'])
+    expect(JSON.parse(out)).toMatchObject({
+      orders: 12,
+      precision: { tasks: 12, repeats: 1, detectable: expect.any(Number), halfWidth: expect.any(Number) },
+      detect: { change: 0.01, takes: [{ repeats: 1, tasks: expect.any(Number) }, { repeats: 4 }] },
+    })
+    const quiet = await quintain([...run, '--quiet'])
+    expect(quiet.err.match(answer)).toHaveLength(1)
+    expect(quiet.err.trim().split('\n')).toHaveLength(1)
+  })
+
   test('neither secrets nor keys are printed', async () => {
     const { out, err } = await quintain(
       [

@@ -21,8 +21,8 @@ export interface SessionOptions {
   quiet?: boolean
 }
 
-/** Asked once the plan is made for what is to be said of it. */
-export type NotesOf = (planned: { orders: number }) => Promise<string[]>
+/** Asked once the plan is made for what is to be said of it; when `quiet`, only for what was asked for. */
+export type NotesOf = (planned: { orders: number; quiet: boolean }) => Promise<string[]>
 
 /** What the engine is told, from what was typed. */
 function controlOf(options: SessionOptions): RunControl {
@@ -48,7 +48,7 @@ export async function drive<End>(
   let told: Promise<void> | undefined
   const tellNotes = async (orders: number) => {
     // Read from the run's own files while it runs; notes are no reason to fail.
-    const notes = await notesOf({ orders }).catch(() => [])
+    const notes = await notesOf({ orders, quiet: options.quiet === true }).catch(() => [])
     for (const note of notes) display.say(note)
   }
   try {
@@ -58,7 +58,7 @@ export async function drive<End>(
       hardSignal: interrupts.hardSignal,
       graceMs: interruptGraceMs,
       onProgress(progress: Progress) {
-        if (options.quiet !== true) told ??= tellNotes(progress.orders)
+        told ??= tellNotes(progress.orders)
         display.update(progress)
       },
     })
