@@ -20,6 +20,8 @@ const numberPattern =
  * `12-50` or `2026-05-22`. Commas and spaces between thousands are read, a decimal comma is not.
  */
 export function numbersIn(text: string): NumberInText[] {
+  // Most of what is said has no number, and a look costs less than the pattern.
+  if (!/\d/.test(text)) return []
   const days = daysIn(text)
   const found: NumberInText[] = []
   for (const match of text.matchAll(numberPattern)) {

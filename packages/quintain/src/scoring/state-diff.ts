@@ -138,6 +138,7 @@ function compareBags(
 ): void {
   checkList(before, trail)
   checkList(after, trail)
+  if (sameInOrder(before, after, rules, trail)) return
   const missing = new Map<string, unknown[]>()
   const below = rulesBelow(rules, anyElement)
   const textOf = (item: unknown, at: number): string | undefined => {
@@ -165,6 +166,25 @@ function compareBags(
   for (const items of missing.values())
     for (const item of items) changes.push({ path, kind: 'removed', before: item })
   for (const item of added) changes.push({ path, kind: 'added', after: item })
+}
+
+/** Bags are mostly the same list, and to see that takes no texts of their elements. */
+function sameInOrder(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  rules: ActiveRules,
+  trail: Trail,
+): boolean {
+  if (before.length !== after.length) return false
+  const below = rulesBelow(rules, anyElement)
+  const walk: Walk = { trail, changes: [] }
+  for (let at = 0; at < before.length; at++) {
+    trail.push(String(at))
+    compare(before[at], after[at], below, walk)
+    trail.pop()
+    if (walk.changes.length > 0) return false
+  }
+  return true
 }
 
 /** Differences as lines for people: `orders.A-1.status: "placed" -> "cancelled"`. */
