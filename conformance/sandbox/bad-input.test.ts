@@ -132,12 +132,9 @@ describe.each(drivers)('commands that misbehave, in $driver.name', ({ driver, mi
       await box.exec(
         '(for i in $(seq 300); do rm -rf t; ln -s /etc t; rm -f t; mkdir t; echo x > t/passwd; head -c $((i * 500)) /dev/zero > grow; done) >/dev/null 2>&1 &',
       )
-      // Through the link it is the table of users that the box has of its own, which names no user of the host.
-      const inside =
-        driver.name === 'bwrap' ? /^(x\n)?$|^root:x:0:0:root:\/root:\/usr\/sbin\/nologin\nbox:/ : /^(x\n)?$/
       for (let i = 0; i < 40; i++) {
         const result = await box.read('t/passwd')
-        if (result.ok) expect(Buffer.from(result.data).toString()).toMatch(inside)
+        if (result.ok) expect(Buffer.from(result.data).toString()).toMatch(/^(x\n)?$/)
         await box.snapshot()
       }
     })

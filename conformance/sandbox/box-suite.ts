@@ -182,6 +182,22 @@ export function boxSuite(driver: SandboxDriver, lacks: Lacks = {}): void {
     expect((await box.exec('wc -c < large')).stdout.trim()).toBe('3000000')
   })
 
+  it('follows a link within its folder, and not out of it', async () => {
+    const box = await start({
+      files: {
+        target: 'here',
+        'sub/near': { link: '../target' },
+        far: { link: '/etc/passwd' },
+        up: { link: '../tmp/x' },
+      },
+    })
+    await box.write('/tmp/x', 'elsewhere')
+    expect(await read(box, 'sub/near')).toBe('here')
+    expect(await read(box, '/tmp/x')).toBe('elsewhere')
+    expect(await read(box, 'far')).toMatch(/outside|missing/)
+    expect(await read(box, 'up')).toBe('outside')
+  })
+
   it('replaces a link that stands in the way of a file, and does not follow it', async () => {
     const box = await start({ files: { target: 'untouched', out: { link: 'target' } } })
     expect(await box.write('out', 'new')).toEqual({ ok: true })

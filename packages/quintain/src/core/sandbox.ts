@@ -121,7 +121,7 @@ export interface Box {
    * Throws a sandbox fault when the box is gone; gone by `stop` is `sandbox_stopped`.
    */
   exec(command: string | readonly string[], options?: ExecOptions): Promise<ExecResult>
-  /** The bytes of a regular file. A link is followed only as far as it stays inside what the box itself may write. */
+  /** The bytes of a regular file. A link is followed only where it stays in the top-level folder that it was reached by. */
   read(path: string, options?: ReadOptions): Promise<FileResult<{ data: Uint8Array; mode: number }>>
   /** Writes a file whole, making its folders; `mode` defaults to 0o644. */
   write(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<FileResult<object>>
@@ -196,7 +196,7 @@ export type FileRefusal =
   | 'missing'
   /** It is something else: a folder where a file was asked for, a pipe, a device, a file on the way. */
   | 'wrong_kind'
-  /** A link leads out of what the box itself may write. */
+  /** A link leads out of the top-level folder that it was reached by, such as `/work`. */
   | 'outside'
   | 'denied'
   | 'too_large'

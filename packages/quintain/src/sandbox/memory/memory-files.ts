@@ -18,6 +18,8 @@ export function memoryRefusal(error: unknown): Refused {
 
 export async function readFile(files: Files, path: string, maxBytes: number) {
   try {
+    const real = await files.realpath(path)
+    if (real.split('/')[1] !== path.split('/')[1]) return refused('outside', 'a link leads out of its folder')
     const stat = await files.stat(path)
     if (!stat.isFile) return refused('wrong_kind', 'it is no regular file')
     if (stat.size > maxBytes) return refused('too_large', `it has ${stat.size} bytes`)

@@ -179,7 +179,9 @@ export class ProcessBox implements Box {
     if (whole === undefined) return noSuchPath()
     try {
       const real = await this.#real(whole)
-      if (real === undefined) return refused('outside', 'a link leads out of the box')
+      const root = await realpath(this.#root)
+      if (real === undefined || top(real.slice(root.length)) !== top(whole.slice(this.#root.length)))
+        return refused('outside', 'a link leads out of its folder')
       return await readRegular(real, maxBytes)
     } catch (error) {
       return refusalOf(error)
@@ -399,6 +401,11 @@ async function describe(path: Buffer): Promise<Omit<BoxEntry, 'name'>> {
         ? 'link'
         : 'other'
   return { kind, size: stats.size, mode: stats.mode & 0o7777 }
+}
+
+/** The first folder of an absolute path. */
+function top(path: string): string | undefined {
+  return path.split('/')[1]
 }
 
 async function isFolder(path: string): Promise<boolean> {
