@@ -15,6 +15,7 @@ describe('a definition that is wrong is refused where it is made', () => {
     ['a world that is no function', { ...sound, world: {} }, '"world" is no function'],
     ['an oracle that is no function', { ...sound, oracle: 'x' }, '"oracle" is no function'],
     ['a success that is no function', { ...sound, success: true }, '"success" is no function'],
+    ['a policy whose name is taken', { ...sound, policies: { *play() {} } }, '"play"'],
     ['a policy that is no function', { ...sound, policies: { speak: 'hi' } }, '"speak"'],
     ['a metric that is no function', { ...sound, metrics: { turns: 1 } }, '"turns"'],
     ['a slip in a seat', { ...sound, seats: { user: { sytem: 'x' } } }, 'did you mean "system"?'],

@@ -526,6 +526,9 @@ function namedIn(
   return Object.entries(given as object)
 }
 
+/** Names that `script:NAME` reads in a way of its own. */
+const reservedPolicies = ['noop', 'oracle', 'play']
+
 /** What types would have said to whoever writes without them: functions that are none, and slips in names. */
 function checkRest(definition: ErasedDefinition, rewards: readonly [string, unknown][]): void {
   for (const field of ['world', 'success', 'oracle', 'notes'] as const) {
@@ -536,6 +539,9 @@ function checkRest(definition: ErasedDefinition, rewards: readonly [string, unkn
     for (const [name, value] of namedIn(definition, field))
       if (typeof value !== 'function') complain(`"${field}" has "${name}", which is no function.`)
   }
+  for (const [name] of namedIn(definition, 'policies'))
+    if (reservedPolicies.includes(name))
+      complain(`a policy is called "${name}", which script:${name} means something else by; rename it.`)
   for (const [name, value] of namedIn(definition, 'groupRewards')) {
     if (rewards.some(([other]) => other === name)) complain(`"${name}" names a reward and a group reward.`)
     const { weight, atLeast, reward } = (value ?? {}) as {
