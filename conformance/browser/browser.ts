@@ -191,6 +191,12 @@ async function checkDesk(browser: Browser): Promise<void> {
     const hash = `#rollout=${encodeURIComponent(`${taskName(900)}#4`)}`
     await use(browser, file, { hash }, async (page) => {
       await page.getByText(opening(900, 4)).waitFor()
+      const box = await page.locator('#panes').boundingBox()
+      need(box !== null && box.y > -1 && box.y < 400, `it is in sight and not ${box?.y} pixels below`)
+      need(
+        (await page.locator('.rollout[aria-selected=true] .name').textContent()) === `${taskName(900)}#4`,
+        'the list shows it',
+      )
       await page.locator('#text').fill(opening(1234, 5))
       await page.getByText('0 of 10,000 rollouts', { exact: true }).waitFor()
       await page.getByLabel('in messages').check()

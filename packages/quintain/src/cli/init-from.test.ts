@@ -198,7 +198,18 @@ test('an imported run is reported, shown, and not resumed', async () => {
   expect(done.out).toMatch(/pass\^k +1: 0\.500, 2: 0\.000/)
   expect(done.out).not.toMatch(/^ +time/m)
   expect((await quintain(['report', 'imported', '--tasks'])).out).toMatch(/refund +2 of 2 +1 +0\.500/)
-  expect((await quintain(['show', 'imported', 'refund#0'])).out).toContain(answer)
+  const { out: shown } = await quintain(['show', 'imported', 'refund#0'])
+  expect(shown).toContain(answer)
+  // The file tells no time, and zero milliseconds would be a claim.
+  expect(shown).toContain('no time recorded')
+  for (const { out } of [{ out: shown }, await quintain(['show', 'imported'])])
+    expect(out).not.toContain('0 ms')
+  const dated = { ...conversations[0], created_at: '2026-01-02T03:04:05Z' }
+  await writeFile(join(root, 'dated.jsonl'), JSON.stringify(dated))
+  await quintain(['import', 'dated.jsonl', '--out', 'dated'])
+  expect((await quintain(['show', 'dated', 'refund#0'])).out).toMatch(
+    /started 2026-01-02T03:04:05.000Z\n +how long it took is not recorded/,
+  )
   const resumed = await quintain(['resume', 'imported'])
   expect([resumed.code, resumed.err]).toEqual([2, expect.stringContaining('was imported')])
   expect((await quintain(['import', 'chat.jsonl', '--out', 'imported'])).err).toContain('run_exists')

@@ -6,6 +6,7 @@ import { formatTable } from './table.ts'
 
 /** What an order's line needs of its attempt. */
 export interface OrderLine extends Folded {
+  /** 0 where no time was recorded, as of imported runs. */
   wallMs: number
 }
 
@@ -25,7 +26,7 @@ export function formatOrders(
         chosen?.fault ? `${chosen.fault.owner}: ${chosen.fault.code}` : (chosen?.outcome ?? ''),
         40,
       ),
-      chosen === undefined ? '' : durationText(chosen.wallMs),
+      chosen === undefined ? '' : chosen.wallMs === 0 ? '–' : durationText(chosen.wallMs),
     ])
   const table = formatTable(['order', 'status', 'reward', 'success', 'ended', 'took'], rows, style)
   const rest = states.length - rows.length

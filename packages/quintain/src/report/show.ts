@@ -33,6 +33,8 @@ export interface AttemptParts {
   /** Only when it was asked for: it holds the secret. */
   private: PrivateRecord | undefined
   problems: string[]
+  /** The run was imported: it has no times but those that its file told. */
+  imported: boolean
 }
 
 /** Reads the parts of the attempt that counts of an order. A damaged part does not hide the others. */
@@ -54,6 +56,7 @@ export async function readAttempt(
       return undefined
     }
   }
+  const { environment } = await readManifest(dir)
   return {
     order,
     status,
@@ -61,7 +64,8 @@ export async function readAttempt(
     tries,
     trajectory: await read(readTrajectory),
     verdict: await read(readVerdict),
-    rewards: (await readManifest(dir)).environment.rewards,
+    rewards: environment.rewards,
+    imported: environment.reference === 'imported',
     private: withPrivate ? await read(readPrivate) : undefined,
     problems,
   }
@@ -132,11 +136,10 @@ export function formatAttempt(parts: AttemptParts, options: ShowOptions = {}): s
     lines.push('  No attempt was recorded.', '')
     return lines.join('\n')
   }
-  const { timing, counts } = attempt
+  const { counts } = attempt
   const facts = [
     `attempt ${printableLine(attempt.id)}${parts.tries > 1 ? ` of ${plural(parts.tries, 'try', 'tries')}` : ''}`,
-    `started ${attempt.start}`,
-    `took ${durationText(timing.wallMs)} (agent ${durationText(timing.agentMs)}, model ${durationText(timing.modelMs)}, waiting ${durationText(timing.waitMs)}, grading ${durationText(timing.gradeMs)})`,
+    ...timeFacts(parts, attempt),
     plural(counts.turns, 'turn'),
   ]
   if (counts.toolCalls > 0) facts.push(plural(counts.toolCalls, 'tool call'))
@@ -155,7 +158,10 @@ export function formatAttempt(parts: AttemptParts, options: ShowOptions = {}): s
       else strayCalls.push(call)
     }
     for (const [index, node] of trajectory.nodes.entries()) {
-      lines.push(...nodeLines(node, index, calls.get(index), style, block), '')
+      lines.push(
+        ...nodeLines(node, { index, call: calls.get(index), imported: parts.imported }, style, block),
+        '',
+      )
     }
     for (const call of strayCalls) {
       const why = call.fault === undefined ? 'gave no message' : `${call.fault.code}: ${call.fault.message}`
@@ -178,10 +184,25 @@ export function formatAttempt(parts: AttemptParts, options: ShowOptions = {}): s
   return `${lines.join('\n')}\n`
 }
 
+/** When it began and how long it took. Where an imported file told no time there is none, and zero would be a claim. */
+function timeFacts({ imported, verdict }: AttemptParts, attempt: AttemptRecord): string[] {
+  const { timing, start } = attempt
+  if (!imported) {
+    return [
+      `started ${start}`,
+      `took ${durationText(timing.wallMs)} (agent ${durationText(timing.agentMs)}, model ${durationText(timing.modelMs)}, waiting ${durationText(timing.waitMs)}, grading ${durationText(timing.gradeMs)})`,
+    ]
+  }
+  if (timing.wallMs > 0) return [`started ${start}`, `took ${durationText(timing.wallMs)}`]
+  // What the file dates is dated by it, the rest by its import, as its verdict is.
+  return verdict !== undefined && verdict.at !== start
+    ? [`started ${start}`, 'how long it took is not recorded']
+    : ['no time recorded']
+}
+
 function nodeLines(
   node: MessageNode,
-  index: number,
-  call: CallRecord | undefined,
+  { index, call, imported }: { index: number; call: CallRecord | undefined; imported: boolean },
   style: Style,
   block: (text: string) => string,
 ): string[] {
@@ -189,7 +210,8 @@ function nodeLines(
   const notes: string[] = []
   if (node.parent >= 0 && node.parent !== index - 1) notes.push(`after ${node.parent}`)
   if (call !== undefined) {
-    notes.push(printableLine(call.model), durationText(call.latencyMs))
+    notes.push(printableLine(call.model))
+    if (!imported || call.latencyMs > 0) notes.push(durationText(call.latencyMs))
     if (call.waitMs > 0) notes.push(`waited ${durationText(call.waitMs)}`)
     if (call.usage !== undefined) {
       const { fresh, cacheRead, cacheWrite, output } = call.usage

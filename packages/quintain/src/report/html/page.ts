@@ -5,7 +5,7 @@ import { type ReportRow, reportRows, runTitle, unfinishedText } from '../text.ts
 import { distributionCards, endingsCard, timeCard, triesCard } from './cards.ts'
 import type { Distributions } from './distributions.ts'
 import { type Child, html, type Markup } from './markup.ts'
-import { estimateTile, ordersTile, spendingTile } from './tiles.ts'
+import { estimateTiles, ordersTile, spendingTile } from './tiles.ts'
 
 function provenance({ run }: RunSummary): Markup {
   const { environment, limits } = run
@@ -81,6 +81,10 @@ export function pageBody(summary: RunSummary, values: Distributions, said: strin
   const unfinished = unfinishedText(summary)
   const rows = reportRows(summary)
   const distributions = distributionCards(summary, values)
+  const headlines = [
+    ...(run.environment.success ? [{ title: 'Success', found: success, again: again.success }] : []),
+    { title: 'Mean reward', found: reward, again: again.reward },
+  ]
   return html`<a class="skip" href="#explore">To the rollouts</a>
 <header class="top"><p class="brand">Quintain <span>report</span></p>
 <h1>${printableLine(`${run.environment.name} ${run.environment.version}`, 120)}</h1>
@@ -88,7 +92,7 @@ export function pageBody(summary: RunSummary, values: Distributions, said: strin
 <main>
 ${unfinished !== undefined && html`<p class="banner">${unfinished}</p>`}
 ${warnings.map(({ message }) => html`<p class="banner">${printableLine(message, 400)}</p>`)}
-<div class="tiles">${run.environment.success && estimateTile('Success', success, again.success, repeated)}${estimateTile('Mean reward', reward, again.reward, repeated)}${ordersTile(summary)}${spendingTile(summary, rows)}</div>
+<div class="tiles">${estimateTiles(headlines, repeated)}${ordersTile(summary)}${spendingTile(summary, rows)}</div>
 <div class="cards">${endingsCard(summary, distributions.length >= 3)}${triesCard(summary)}${distributions}${timeCard(summary, values)}</div>
 ${explorer(summary, said)}
 <section class="card wide"><h2>The report in full</h2><p class="note">Line by line what <code>npx quintain report ${printableLine(run.dir)}</code> prints.</p>${reportTable(rows)}</section>

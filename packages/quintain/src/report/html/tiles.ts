@@ -6,12 +6,35 @@ import type { ReportRow } from '../text.ts'
 import { type Count, domainOf, intervalBar, stackedBar } from './charts.ts'
 import { html, type Markup } from './markup.ts'
 
+/** A headline of a page: one estimate for new tasks, and one for these tasks again. */
+export interface Headline {
+  title: string
+  found: Estimate
+  again: Estimate
+}
+
+const intervalOf = (one: Estimate) => (one.method === 'none' ? null : one.interval)
+
+/** The headlines beside each other, on one axis, so that what is drawn further to the right is more. */
+export function estimateTiles(headlines: readonly Headline[], repeated: boolean): Markup[] {
+  const domain = domainOf(
+    headlines.flatMap(({ found, again }) => [
+      found.value ?? found.observed,
+      ...(intervalOf(found) ?? []),
+      ...(repeated ? (intervalOf(again) ?? []) : []),
+    ]),
+  )
+  return headlines.map((headline) => estimateTile(headline, repeated, domain))
+}
+
 /** A headline: the number, its interval on an axis, and how it came about. */
-export function estimateTile(title: string, found: Estimate, again: Estimate, repeated: boolean): Markup {
-  const interval = (one: Estimate) => (one.method === 'none' ? null : one.interval)
+function estimateTile(
+  { title, found, again }: Headline,
+  repeated: boolean,
+  domain: readonly [number, number],
+): Markup {
   const value = found.value ?? found.observed
-  const domain = domainOf([value, ...(interval(found) ?? []), ...(interval(again) ?? [])])
-  const showAgain = repeated && again.value !== null && interval(again) !== null
+  const showAgain = repeated && again.value !== null && intervalOf(again) !== null
   const range = estimateValue(found).replace(/^\S+ ?/, '')
   return html`<section class="tile"><h2>${title}</h2>
 <p class="big">${scoreText(found.value)}${range !== '' && html` <span class="range">${range}</span>`}</p>
@@ -20,8 +43,8 @@ ${
   found.value !== null &&
   intervalBar({
     value,
-    interval: interval(found),
-    again: showAgain ? interval(again) : null,
+    interval: intervalOf(found),
+    again: showAgain ? intervalOf(again) : null,
     domain,
     label: `${title} ${estimateValue(found)}`,
   })

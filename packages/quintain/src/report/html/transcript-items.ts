@@ -41,8 +41,8 @@ export function argumentsText(raw: string): string {
   }
 }
 
-function callNotes(call: TranscriptCall): string[] {
-  const notes = [call.model, durationText(call.latencyMs)]
+function callNotes(call: TranscriptCall, timed: boolean): string[] {
+  const notes = timed ? [call.model, durationText(call.latencyMs)] : [call.model]
   if (call.waitMs > 0) notes.push(`waited ${durationText(call.waitMs)}`)
   if (call.usage !== undefined) {
     const { fresh, cacheRead, cacheWrite, output } = call.usage
@@ -62,7 +62,7 @@ function callNotes(call: TranscriptCall): string[] {
 function messageItem(transcript: Transcript, index: number, call: TranscriptCall | undefined): MessageItem {
   const { message, seat, sampled, parent, reward } = transcript.nodes[index]!
   const notes = parent >= 0 && parent !== index - 1 ? [`after message ${parent}`] : []
-  if (call !== undefined) notes.push(...callNotes(call))
+  if (call !== undefined) notes.push(...callNotes(call, transcript.attempt.timing.wallMs > 0))
   if (message.role === 'assistant' && !sampled) notes.push('not sampled')
   const blocks: Block[] = []
   if (message.role === 'assistant' && message.reasoning)
@@ -98,9 +98,9 @@ function messageItem(transcript: Transcript, index: number, call: TranscriptCall
 function facts({ attempt, seats }: Transcript, tries: number): string[] {
   const { timing, counts } = attempt
   return [
-    `attempt ${attempt.id}${tries > 1 ? ` of ${plural(tries, 'try', 'tries')}` : ''}, started ${attempt.start}`,
+    `attempt ${attempt.id}${tries > 1 ? ` of ${plural(tries, 'try', 'tries')}` : ''}${timing.wallMs === 0 ? '' : `, started ${attempt.start}`}`,
     timing.wallMs === 0
-      ? 'no time is recorded'
+      ? 'no time recorded'
       : `took ${durationText(timing.wallMs)}: agent ${durationText(timing.agentMs)}, model ${durationText(timing.modelMs)}, waiting ${durationText(timing.waitMs)}, grading ${durationText(timing.gradeMs)}`,
     `${plural(counts.turns, 'turn')}, ${plural(counts.toolCalls, 'tool call')}`,
     ...Object.entries(seats).map(([seat, { policy, harness }]) => `${seat}: ${policy} in ${harness}`),

@@ -171,7 +171,14 @@ export class Explorer {
       void this.reader.open(row).catch(tellBroken)
     }
     this.apply()
+    if (row >= 0) bringIntoSight('panes')
+    else if (task !== null && this.filter.task !== undefined) bringIntoSight('filters')
   }
+}
+
+/** Scrolls to what an address names: no element has its name. Only once what lies above has its height. */
+function bringIntoSight(id: string): void {
+  requestAnimationFrame(() => requestAnimationFrame(() => byId(id, HTMLElement).scrollIntoView()))
 }
 
 /** Says on the page that something of it does not work, and what is left. */
