@@ -306,6 +306,17 @@ describe.skipIf(!available.available)('leaving a bwrap box', () => {
     expect(groups()).toEqual([])
   })
 
+  it('is a fault when somebody else ends it', async () => {
+    const box = await start({ label: `ended-${process.pid}` })
+    const running = expect(box.exec('sleep 60')).rejects.toMatchObject({
+      fault: { owner: 'sandbox', code: 'sandbox_lost', retryable: true },
+    })
+    for (const pid of processesSaying(`ended-${process.pid}`)) process.kill(pid, 'SIGKILL')
+    await running
+    await expect(box.exec('true')).rejects.toMatchObject({ fault: { code: 'sandbox_lost' } })
+    await expect(box.snapshot()).rejects.toMatchObject({ fault: { code: 'sandbox_lost' } })
+  })
+
   it('tells nothing of us in what it throws and in what others see of it', async () => {
     const box = await start({ env: { GATEWAY_KEY: canary }, label: 'attempt a1' })
     expect((await box.exec('echo $GATEWAY_KEY')).stdout).toContain(canary)
