@@ -1,11 +1,12 @@
 // node conformance/stats/coverage.ts [TRIALS]   Tries out what intervals, tests and sample sizes promise on made-up
 // evaluations whose truth is known, and prints how often the promise was kept. Seeded: the same every time.
+import { gateScenarios } from './simulation/gate-scenarios.ts'
 import { intervalScenarios } from './simulation/interval-scenarios.ts'
 import { rateOf, type Scenario } from './simulation/scenario.ts'
 import { testScenarios } from './simulation/test-scenarios.ts'
 
 const trials = Number(process.argv[2] ?? 2000)
-const scenarios = [...intervalScenarios, ...testScenarios]
+const scenarios = [...intervalScenarios, ...testScenarios, ...gateScenarios]
 let failed = 0
 
 /** `30x4 0.956`: tasks, repeats, and the rate that was seen. */

@@ -246,6 +246,21 @@ def sign_flips_sampled(values, seed):
 
 
 @reference
+def bounded_mean(steps, mean):
+    weights = [step - mean for step in steps] + [1000 - mean]
+    weights = [weight for weight in weights if weight != 0]
+    chance = Fraction(0)
+    for j, weight in enumerate(weights):
+        if weight > 0:
+            part = Fraction(1)
+            for k, other in enumerate(weights):
+                if k != j:
+                    part *= Fraction(weight, weight - other)
+            chance += part
+    return float(chance)
+
+
+@reference
 def mcnemar_exact(b, c):
     p = float(mcnemar([[0, b], [c, 0]], exact=True).pvalue)
     mid = 1.0 if b == c else p - float(st.binom.pmf(b, b + c, 0.5))

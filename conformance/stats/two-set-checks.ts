@@ -1,5 +1,6 @@
 import {
   benjaminiHochberg,
+  boundedMeanTest,
   holm,
   mcnemarTest,
   pairedAgain,
@@ -81,6 +82,21 @@ export const twoSets: Check[] = [
         random.tasks({ ...options, repeats: 3 }),
       ]
       return { ours: pairedAgain(ids(a), ids(b)).interval, reference: ['paired_again', { a, b }] }
+    },
+  },
+  {
+    estimator: 'boundedMeanTest',
+    against: 'partial fractions, exact',
+    cases: 150,
+    tolerance: 1e-9,
+    relative: true,
+    compare(random) {
+      // Thousandths, so that the fractions are exact; all different, and not where their own end of the range is.
+      const steps = new Set(random.list(random.whole(1, 30), () => random.whole(-999, 900)))
+      const mean = random.whole(-300, 300)
+      const values = [...steps].map((step) => step / 1000)
+      const { pBelow } = boundedMeanTest(values, { mean: mean / 1000, range: [-1, 1] })!
+      return { ours: pBelow, reference: ['bounded_mean', { steps: [...steps], mean }] }
     },
   },
   {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { wilsonInterval } from '../../../packages/quintain/src/stats/index.ts'
+import { gateScenarios } from './gate-scenarios.ts'
 import { intervalScenarios } from './interval-scenarios.ts'
 import { drawTasks, easy } from './population.ts'
 import { holds, rateOf, type Scenario } from './scenario.ts'
@@ -11,7 +12,7 @@ const trials = 120
 
 test('the table in the manual has every scenario, and what is allowed', () => {
   const page = readFileSync(new URL('../../../docs/statistics.md', import.meta.url), 'utf8')
-  for (const { name, tasks, repeats, bounds } of [...intervalScenarios, ...testScenarios]) {
+  for (const { name, tasks, repeats, bounds } of [...intervalScenarios, ...testScenarios, ...gateScenarios]) {
     const row = page.split('\n').find((line) => line.startsWith(`| ${name} | `)) ?? ''
     expect(row, name).toContain(`${tasks}x${repeats} `)
     expect(row, name).toContain(`| ${bounds[0]} to ${bounds[1]} |`)
@@ -19,12 +20,15 @@ test('the table in the manual has every scenario, and what is allowed', () => {
 })
 
 describe('what intervals, tests and sample sizes promise on made-up evaluations', () => {
-  test.each([...intervalScenarios, ...testScenarios])('$name, $tasks x $repeats: $counted', (scenario) => {
-    const { rate, error } = rateOf(scenario, trials)
-    const [low, high] = scenario.bounds
-    expect(rate).toBeGreaterThanOrEqual(low - 4 * error)
-    expect(rate).toBeLessThanOrEqual(high + 4 * error)
-  })
+  test.each([...intervalScenarios, ...testScenarios, ...gateScenarios])(
+    '$name, $tasks x $repeats: $counted',
+    (scenario) => {
+      const { rate, error } = rateOf(scenario, trials)
+      const [low, high] = scenario.bounds
+      expect(rate).toBeGreaterThanOrEqual(low - 4 * error)
+      expect(rate).toBeLessThanOrEqual(high + 4 * error)
+    },
+  )
 
   test('intervals that ignore that repeats belong together would be caught', () => {
     const naive: Scenario = {

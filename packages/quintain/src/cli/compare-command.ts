@@ -1,6 +1,5 @@
-import { writeFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
-import { messageOf, QuintainError, readPanel } from '../core/index.ts'
+import { QuintainError, readPanel } from '../core/index.ts'
 import {
   type Comparison,
   compareRuns,
@@ -10,7 +9,9 @@ import {
   decidedText,
   formatComparison,
   formatComparisonMarkdown,
+  pictureKind,
   styleFor,
+  writeOutput,
 } from '../report/index.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
@@ -63,6 +64,14 @@ export async function compareCommand(
   }
   const runs = found.runs.map((run) => ({ ...run, dir: relative(io.cwd, run.dir) || '.' }))
   const comparison: Comparison = { ...found, runs }
+  // Before anything is printed: what cannot be written is no comparison that went well.
+  if (options.svg !== undefined) {
+    const picture = costSuccessSvg(costSuccess(comparison))
+    await writeOutput(resolve(io.cwd, options.svg), picture, {
+      kind: pictureKind,
+      force: options.force === true,
+    })
+  }
   const style = styleFor(io.stdout, io.env)
   if (json) io.stdout.write(`${JSON.stringify(comparison, null, 2)}\n`)
   else if (markdown) io.stdout.write(formatComparisonMarkdown(comparison))
@@ -77,20 +86,7 @@ export async function compareCommand(
     const sink = json ? io.stderr : io.stdout
     sink.write(`\n${markdown || json ? '' : '  '}${decidedText(decided)}\n`)
   }
-  if (options.svg !== undefined)
-    await writePicture(resolve(io.cwd, options.svg), costSuccessSvg(costSuccess(comparison)))
   return exitCodeOfComparison(comparison)
-}
-
-async function writePicture(path: string, svg: string): Promise<void> {
-  try {
-    await writeFile(path, svg)
-  } catch (error) {
-    throw new QuintainError('usage', `--svg: ${path} cannot be written: ${messageOf(error)}`, {
-      cause: error,
-      facts: { path },
-    })
-  }
 }
 
 /** Exit code of a comparison in which a regression was looked for: one that was found goes before one that cannot be told. */

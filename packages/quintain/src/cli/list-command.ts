@@ -22,7 +22,8 @@ async function lineOf(dir: string): Promise<Omit<RunLine, 'run'>> {
   const fold = await foldRun<Folded>(dir, ({ verdict, fault, outcome }) => ({ verdict, fault, outcome }))
   const { environment, seats } = fold.manifest
   let scored = 0
-  let unfinished = 0
+  // What was ordered and can no longer be read is open.
+  let unfinished = fold.lost
   let successes = 0
   let reward = 0
   for (const { status, chosen } of fold.states) {
@@ -32,7 +33,7 @@ async function lineOf(dir: string): Promise<Omit<RunLine, 'run'>> {
     reward += chosen?.verdict?.reward ?? 0
     successes += Number(chosen?.verdict?.success === true)
   }
-  const orders = fold.states.length
+  const orders = fold.states.length + fold.lost
   const whole = orders > 0 && scored === orders
   return {
     created: fold.manifest.created,

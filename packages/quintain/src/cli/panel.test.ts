@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -258,7 +258,7 @@ describe('the gate of compare', () => {
     expect(worse.code).toBe(1)
     expect(worse.out).toContain('REGRESSION: worse beyond chance, one-sided p < 0.001')
     expect(worse.out).toMatch(
-      /cries wolf in at most 5 % of comparisons in which nothing got worse; it would catch a loss of 0\.\d+ in 4 of 5 cases/,
+      /cries wolf in at most 5 % of comparisons in which the mean did not get worse; it would catch a loss of 0\.\d+ in 4 of 5 cases/,
     )
     const alike = await quintain('compare', 'before', 'alike', '--fail-on-regression')
     expect(alike.code).toBe(0)
@@ -284,6 +284,26 @@ describe('the gate of compare', () => {
     expect(
       (await quintain('compare', 'before', 'worse', '--markdown', '--fail-on-regression')).out,
     ).toContain('**B: REGRESSION')
+  })
+
+  test('overwrites no file with its picture but a picture of its own', async () => {
+    await write('before', 36)
+    await write('worse', 24)
+    const picture = join(cwd, 'cost.svg')
+    const compare = (...more: string[]) =>
+      quintain('compare', 'before', 'worse', '--svg', 'cost.svg', ...more)
+    await writeFile(picture, 'something else\n')
+    const refused = await compare()
+    expect(refused).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('is no picture that Quintain wrote'),
+    })
+    expect(await readFile(picture, 'utf8')).toBe('something else\n')
+    expect((await compare('--force')).code).toBe(0)
+    expect(await readFile(picture, 'utf8')).toMatch(/^<svg .*<\/svg>\n$/s)
+    expect((await compare()).code).toBe(0)
+    expect((await readdir(cwd)).filter((name) => name.includes('svg'))).toEqual(['cost.svg'])
   })
 
   test('gives no all-clear where it cannot tell', async () => {

@@ -79,6 +79,10 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     .option('--agent <file>', 'make it round an agent that is there already')
     .option('--from <file>', 'make it of recorded conversations: chat lines, or results of tau-bench')
     .option('--as <format>', 'what the file is: tau-bench or chat (default: what it looks like)')
+    .option(
+      '--copy <environment>',
+      'make it a copy of an environment with its source and tests: orders, wordle or gsm8k in a checkout, or a path',
+    )
     .option('--dir <folder>', 'where to (default: the name)')
     .description('make a new environment package')
     .action(
@@ -138,7 +142,7 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
         .option('--out <folder>', 'where the run is recorded (default: a new folder in runs/)')
         .option(
           '--detect <change>',
-          'say how many tasks a change of the success rate takes: 5%, or 0.05',
+          'say how many tasks a change of the success rate takes: 5%, 5 or 0.05 are all five points',
           change,
         )
         .option('--stop-when-decided', 'of two players: start nothing more once one is shown to be better')
@@ -259,10 +263,13 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     .argument('<runs...>', 'two runs or more, or a folder that holds the runs of several models')
     .description('difference between runs, task by task; the first is what the others are compared with')
     .option('--all-pairs', 'compare all pairs, not each with the first')
-    .option('--force', 'compare what is not the same measurement, and label it')
+    .option(
+      '--force',
+      'compare what is not the same measurement, and label it; overwrite a file that is no picture of ours',
+    )
     .option(
       '--min-coverage <share>',
-      'share of orders that must be scored for a headline (default: 1)',
+      "share of orders that must be scored for a headline, and of the first run's tasks that must be compared for --fail-on-regression (default: 1)",
       share,
     )
     .option('--fail-on-regression', 'exit with 1 when a run is worse than the first beyond chance')

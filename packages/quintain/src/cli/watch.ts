@@ -21,7 +21,8 @@ export function watchUntilDecided({ repeats, alpha }: { repeats: number; alpha: 
         score: known ? Number(verdict.success) : null,
       })
       if (state?.interval == null || state.mean === null || state.p === null) return undefined
-      decided = { alpha, tasks: until.tasks, difference: state.mean, interval: state.interval, p: state.p }
+      const { missing, mean: difference, interval, p } = state
+      decided = { alpha, tasks: until.tasks, ...(missing > 0 ? { missing } : {}), difference, interval, p }
       const which = state.decision === 'higher' ? 'better' : 'worse'
       return {
         code: 'decided',

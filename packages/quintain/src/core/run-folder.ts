@@ -55,7 +55,7 @@ export interface OrderState<T> {
 /** Something that a reader met and did not stop at. */
 export interface RunIssue {
   file: string
-  what: 'torn_tail' | 'nul_padding' | 'bad_line' | 'duplicate' | 'missing_part' | 'orphan'
+  what: 'torn_tail' | 'nul_padding' | 'bad_line' | 'duplicate' | 'missing_part' | 'missing_file' | 'orphan'
   detail: string
 }
 
@@ -65,6 +65,11 @@ export interface RunFold<T> {
   requests: RequestRecord[]
   /** By place in the plan. */
   states: OrderState<T>[]
+  /**
+   * Orders that were placed, as far as can be told, and cannot be read: what a reader counts as ordered and open. Zero
+   * once `resume` has planned them again.
+   */
+  lost: number
   issues: RunIssue[]
 }
 
@@ -272,15 +277,28 @@ export async function foldRun<T extends Folded = AttemptRecord>(
   const requests: RequestRecord[] = []
   const orders: OrderRecord[] = []
   const reportPlan = reporter(runFiles.orders)
-  for await (const record of planOf(dir, reportPlan)) {
+  /** Places in the plan that something was written for. */
+  const places = new Set<number>()
+  let behind = 0
+  const reportLine: Report = (what, detail) => {
+    reportPlan(what, detail)
+    // What can no longer be read stood behind the last order that can, most likely.
+    if (what === 'bad_line' || what === 'torn_tail') places.add(behind++)
+  }
+  for await (const record of planOf(dir, reportLine)) {
     if (record.schema === 'quintain.request') requests.push(record)
     else if (orders[record.seq] === undefined) orders[record.seq] = record
     else if (orders[record.seq]!.id !== record.id) {
       reportPlan('bad_line', `order ${record.id} stands in the place of ${orders[record.seq]!.id}`)
     }
+    if (record.schema === 'quintain.order') behind = record.seq + 1
   }
   for (let seq = 0; seq < orders.length; seq++) {
+    places.add(seq)
     if (orders[seq] === undefined) reportPlan('bad_line', `the order in place ${seq} cannot be read`)
+  }
+  if (!(await exists(join(dir, runFiles.orders)))) {
+    reportPlan('missing_file', 'the plan is missing: what was ordered is not known')
   }
 
   const sizes = await partSizes(dir)
@@ -297,6 +315,7 @@ export async function foldRun<T extends Folded = AttemptRecord>(
       else if (voided.has(value.id)) continue
       else if (orders[value.seq]?.id !== value.order) {
         reportAttempts('orphan', `attempt of order ${value.order}, which is not in the plan`)
+        places.add(value.seq)
       } else if (!partsPresent(value, sizes)) {
         reportAttempts('missing_part', `attempt ${value.id} is not on disk as a whole and does not count`)
       } else {
@@ -340,7 +359,20 @@ export async function foldRun<T extends Folded = AttemptRecord>(
       ...(chosen === undefined ? {} : { chosen }),
     })
   }
-  return { dir, manifest, requests, states, issues }
+  const ordered = Math.max(places.size, ...[manifest.request, ...requests].map(ordersOf))
+  return { dir, manifest, requests, states, lost: ordered - states.length, issues }
+}
+
+/** How many orders a request made, where it says so itself; 0 where only the taskset knows. */
+function ordersOf({ tasks, split, limit, repeats }: RequestRecord): number {
+  return tasks === undefined || split !== undefined || limit !== undefined ? 0 : new Set(tasks).size * repeats
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    (error: unknown) => !isAbsent(error),
+  )
 }
 
 async function readPart(dir: string, name: PartName, part: Extent): Promise<Buffer> {

@@ -1,12 +1,14 @@
 import type { Comparison } from './compare.ts'
 import {
   type ComparisonLine,
+  damageNotes,
   flipLines,
   measureLines,
   regressionText,
   runCells,
   runColumns,
   runNotes,
+  severityText,
   taskNotes,
 } from './compare-text.ts'
 import { markdownText } from './markdown.ts'
@@ -43,7 +45,7 @@ export function formatComparisonMarkdown(
   ]
   for (const text of headline(comparison)) lines.push('', text)
   lines.push('', ...table(runColumns, runs.map(runCells)))
-  for (const note of runNotes(comparison)) lines.push('', markdownText(note))
+  for (const note of [...runNotes(comparison), ...damageNotes(comparison)]) lines.push('', markdownText(note))
   for (const pair of pairs) {
     const cells = ({ label, value, note }: ComparisonLine) => [label, value, note]
     const differences = pair.same ? [] : measureLines(pair, correction === 'Holm')
@@ -64,8 +66,7 @@ export function formatComparisonMarkdown(
     }
   }
   if (plan.length > 0) {
-    const words = { refuse: 'NOT COMPARABLE', label: 'differs', note: '' }
-    const rows = plan.map(({ field, severity, values }) => [field, ...values, words[severity]])
+    const rows = plan.map((found) => [found.field, ...found.values, severityText(found)])
     lines.push(
       '',
       '<details><summary>What differs between the plans</summary>',

@@ -3,8 +3,9 @@ import type { Difference, DifferenceInterval, DifferenceReason } from './differe
 import { estimateNote, estimateValue } from './estimate-text.ts'
 import type { Flip, FlipKind } from './flips.ts'
 import { countText, dollarText, durationText, plural, scoreText, shareText } from './number-text.ts'
+import type { PlanDifference } from './plan-diff.ts'
 import { printableLine } from './printable.ts'
-import type { Regression } from './regression.ts'
+import type { Regression, RegressionDoubt } from './regression.ts'
 import { plainStyle, type Style } from './style.ts'
 import { formatTable } from './table.ts'
 
@@ -74,13 +75,16 @@ function differenceLines(label: string, found: Difference, corrected: boolean): 
   }
   if (found.p !== null) {
     const how = found.pMethod === 'sign_flip_exact' ? 'exact sign flips' : 'sampled sign flips'
+    const single = isClose(found.p, found.pMean)
+    const claim = single ? '' : ': chance of this where both play alike'
     const same =
       found.mcnemar === null
         ? ''
         : `, as McNemar's exact test: ${found.mcnemar.gained} gained, ${found.mcnemar.lost} lost`
     const holm =
       corrected && found.pHolm !== null ? `; ${pText(found.pHolm)} by Holm over the comparisons here` : ''
-    lines.push({ label: '', value: `p ${pText(found.p)}`, note: `two-sided, ${how}${same}${holm}` })
+    lines.push({ label: '', value: `p ${pText(found.p)}`, note: `two-sided, ${how}${claim}${same}${holm}` })
+    if (!single && found.pMean !== null) lines.push(meanLine(found, corrected))
   }
   if (found.detectable !== null) {
     lines.push({
@@ -97,6 +101,21 @@ function differenceLines(label: string, found: Difference, corrected: boolean): 
     })
   }
   return lines
+}
+
+const isClose = (a: number, b: number | null) => b !== null && Math.abs(a - b) <= 1e-6 * Math.max(a, b)
+
+/** The p of equal means, which sign flips are no test of: said where it is another number. */
+function meanLine({ pMean, pMeanHolm, range }: Difference, corrected: boolean): ComparisonLine {
+  const holm = corrected && pMeanHolm !== null ? `; ${pText(pMeanHolm)} by Holm` : ''
+  const [low, high] = range
+  const seen =
+    low === 0 && high === 1 ? '' : `, for rewards from ${scoreText(low)} to ${scoreText(high)}, as were seen`
+  return {
+    label: '',
+    value: `p ${pText(pMean ?? 1)}`,
+    note: `two-sided, of equal means whatever the shape${seen}${holm}`,
+  }
 }
 
 /** Why two runs are not compared by the whole of their tasks, sentence by sentence. */
@@ -130,26 +149,43 @@ export function taskNotes(pair: PairComparison, letters: readonly string[]): str
   return notes
 }
 
+const doubtWords: Record<RegressionDoubt, string> = {
+  unfinished: 'a run is not finished',
+  scores_missing: 'scores are missing',
+  tasks_missing: 'tasks of the first run are missing in the other, or have another name',
+  too_few_tasks: 'fewer than two tasks were scored in both runs',
+  cannot_fail: 'no loss could be shown with these tasks',
+}
+
 /** What the look for a regression found, in one sentence, and what may be expected of it in another. */
 export function regressionText(found: Regression): { verdict: string; fine: string } {
-  const loss = found.margin > 0 ? `worse by more than ${scoreText(found.margin)}` : 'worse'
-  const p = found.p === null ? '' : `, one-sided p ${pText(found.p)}`
+  const { regressed, doubts, margin, p, smallestP } = found
+  const loss = margin > 0 ? `worse by more than ${scoreText(margin)}` : 'worse'
+  const one = p === null ? '' : `, one-sided p ${pText(p)}`
+  const best =
+    doubts.includes('cannot_fail') && smallestP !== null
+      ? ` (had all been lost, p would be ${smallestP.toFixed(3)})`
+      : ''
+  const why = doubts.map((doubt) => `${doubtWords[doubt]}${doubt === 'cannot_fail' ? best : ''}`).join('; ')
+  const though = doubts.length > 0 ? `, though ${why}` : ''
   const verdict =
-    found.regressed === true
-      ? `REGRESSION: ${loss} beyond chance${p}`
-      : found.regressed === false
-        ? `no regression shown: not ${loss} beyond chance${p}`
-        : found.lacking
-          ? `cannot tell: scores are missing${p}`
-          : 'cannot tell: fewer than two tasks were scored in both runs'
-  const catches =
-    found.catches === null
-      ? 'how small a loss it would catch cannot be said, since no two tasks differ'
-      : `it would catch a loss of ${scoreText(found.catches)} in 4 of 5 cases, and smaller ones less often`
+    regressed === true
+      ? `REGRESSION: ${loss} beyond chance${one}${though}`
+      : regressed === false
+        ? `no regression shown: not ${loss} beyond chance${one}`
+        : `cannot tell: ${why}${one}`
   return {
     verdict,
-    fine: `cries wolf in at most ${shareText(found.alpha)} of comparisons in which nothing got ${loss}; ${catches}`,
+    fine: `cries wolf in at most ${shareText(found.alpha)} of comparisons in which the mean did not get ${loss}; ${catchesText(found)}`,
   }
+}
+
+function catchesText({ catches, catchesReason }: Regression): string {
+  if (catches !== null)
+    return `it would catch a loss of ${scoreText(catches)} in 4 of 5 cases, and smaller ones less often`
+  if (catchesReason === 'beyond_largest') return 'with these tasks it would catch no loss in 4 of 5 cases'
+  const why = catchesReason === 'alike' ? ', since all tasks differ by the same' : ''
+  return `how small a loss it would catch cannot be said${why}`
 }
 
 const flipWords: Record<FlipKind, string> = {
@@ -222,6 +258,16 @@ export function runNotes({ runs, measure }: Comparison): string[] {
 
 const severities = { refuse: 'NOT COMPARABLE', label: 'differs', note: '' }
 
+/** What is said behind a line of the plan. */
+export function severityText({ severity, unknown }: PlanDifference): string {
+  return unknown === true ? 'cannot be told' : severities[severity]
+}
+
+/** What is wrong with the files of the runs. */
+export function damageNotes({ runs }: Comparison): string[] {
+  return runs.flatMap(({ letter, damage }) => (damage === null ? [] : [`${letter}: ${damage}`]))
+}
+
 /** A comparison for a terminal. `flips` is how many tasks of each kind are named; 8 when absent. */
 export function formatComparison(
   comparison: Comparison,
@@ -240,8 +286,9 @@ export function formatComparison(
   const indent = (table: string) => table.trimEnd().replace(/^/gm, '  ')
   out.push(indent(formatTable([...runColumns], runs.map(runCells), style)))
   for (const note of runNotes(comparison)) out.push(style.dim(`  ${note}`))
+  for (const note of damageNotes(comparison)) out.push(style.red(`  ${printableLine(note, 300)}`))
   if (plan.length > 0) {
-    const rows = plan.map(({ field, severity, values }) => [field, ...values, severities[severity]])
+    const rows = plan.map((found) => [found.field, ...found.values, severityText(found)])
     out.push('', indent(formatTable(['plan', ...letters, ''], rows, style)))
   }
   const corrected = correction === 'Holm'

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { compareRuns } from './compare.ts'
 import { formatComparisonMarkdown } from './compare-markdown.ts'
 import { formatComparison } from './compare-text.ts'
 import { type SampleAttempt, type SampleOrder, type SampleRun, writeSampleRun } from './sample-run.ts'
+import { summarize } from './summarize.ts'
 
 let root: string
 let number = 0
@@ -301,4 +302,167 @@ test('Markdown takes no markup from ids and policies', async () => {
   expect(text).not.toContain('<img')
   expect(text).not.toContain('[a](b)')
   expect(text).toContain('&lt;img src=x&gt;\\|')
+})
+
+describe('a gate gives no all-clear', () => {
+  const gate = async (from: string, to: string, options: Parameters<typeof compareRuns>[1] = {}) => {
+    const comparison = await compareRuns([from, to], { regression: {}, ...options })
+    return { comparison, found: comparison.pairs[0]!.regression!, text: formatComparison(comparison) }
+  }
+  const content = (orders: SampleOrder[], rename: (task: string) => string): SampleOrder[] =>
+    orders.map((order) => ({
+      ...order,
+      task: rename(order.task),
+      taskDigest: order.task.padEnd(32, '-'),
+      contentDigest: order.task,
+    }))
+
+  test('when tasks of the first run are not in the second, unless that is allowed', async () => {
+    const [all, few] = [await run(solving(12)), await run(solving(12).slice(0, 8))]
+    const { found, text } = await gate(all, few)
+    expect(found).toMatchObject({ regressed: null, doubts: ['tasks_missing'] })
+    expect(text).toContain('cannot tell: tasks of the first run are missing in the other')
+    expect(text).toMatch(/task ids +as they are there +4 missing +differs/)
+    expect((await gate(all, few, { minCoverage: 0.6 })).found).toMatchObject({ regressed: false, doubts: [] })
+    // More tasks than there were take nothing away.
+    expect((await gate(few, all)).found.regressed).toBe(false)
+  })
+
+  test('when most of them have another name', async () => {
+    const old = content(solving(12), (task) => task)
+    const renamed = content(solving(6), (task) => (Number(task.slice(1)) < 6 ? task : `new-${task}`))
+    const { found, text, comparison } = await gate(await run(old), await run(renamed))
+    expect(found).toMatchObject({ regressed: null, doubts: ['tasks_missing'] })
+    expect(comparison.pairs[0]!.tasks.renamed).toHaveLength(6)
+    expect(text).toMatch(/task ids +as they are there +6 renamed +differs/)
+  })
+
+  test('when a run is not finished, whatever was found so far', async () => {
+    const open = solving(0).map((order, i) => (i === 11 ? { ...order, attempts: [] } : order))
+    const { found, text } = await gate(await run(solving(12)), await run(open))
+    expect(found.p).toBeLessThan(0.01)
+    expect(found).toMatchObject({ regressed: null, doubts: ['unfinished', 'scores_missing'] })
+    expect(text).toContain('cannot tell: a run is not finished')
+    expect(text).not.toContain('REGRESSION')
+  })
+
+  test('a loss beyond chance stands where other orders have no score', async () => {
+    const broken = solving(0).map((order, i) => (i === 11 ? { ...order, attempts: [{ fault: {} }] } : order))
+    const { found, text } = await gate(await run(solving(12)), await run(broken))
+    expect(found).toMatchObject({ regressed: true, doubts: ['scores_missing'] })
+    expect(text).toContain('REGRESSION: worse beyond chance, one-sided p < 0.001, though scores are missing')
+  })
+
+  test('when it could not have failed', async () => {
+    const { found, text } = await gate(await run(solving(3)), await run(solving(3)))
+    expect(found).toMatchObject({ regressed: null, doubts: ['cannot_fail'] })
+    expect(text).toContain('no loss could be shown with these tasks (had all been lost, p would be 0.125)')
+  })
+
+  test('and names what all tasks differ by', async () => {
+    const { text } = await gate(await run(solving(12)), await run(solving(0)))
+    expect(text).toContain('REGRESSION')
+    expect(text).toContain('cannot be said, since all tasks differ by the same')
+  })
+})
+
+describe('a run whose files are damaged', () => {
+  const damage = async (name: string, change: (lines: string[]) => string[]): Promise<string> => {
+    const dir = await run(solving(12))
+    const path = join(dir, name)
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n')
+    await writeFile(path, `${change(lines).join('\n')}\n`)
+    return dir
+  }
+  const spoil = (from: number, to: number) => (lines: string[]) =>
+    lines.map((line, i) => (i >= from && i < to ? 'x'.repeat(line.length) : line))
+
+  test.each([
+    ['lines of the plan', 'orders.jsonl', spoil(5, 9), 12],
+    ['its last lines', 'orders.jsonl', spoil(11, 14), 12],
+    ['lines that were cut away', 'orders.jsonl', (lines: string[]) => lines.slice(0, -2), 12],
+    ['all of the plan', 'orders.jsonl', () => ['{}'], 12],
+    [
+      'a reward that is text',
+      'attempts.jsonl',
+      (lines: string[]) => lines.map((line) => line.replace('"reward":1,', '"reward":"1",')),
+      12,
+    ],
+  ])('%s: it is named, there is no headline and no all-clear', async (_, file, change, orders) => {
+    const [whole, broken] = [await run(solving(12)), await damage(file, change)]
+    const comparison = await compareRuns([whole, broken], { regression: {} })
+    const [, side] = comparison.runs
+    expect(side).toMatchObject({ orders, complete: false, success: { value: null } })
+    expect(side!.coverage).toBeLessThan(1)
+    // Of lines that are not there the attempts tell.
+    expect(side!.damage).toMatch(file === 'orders.jsonl' ? /\((orders|attempts)\.jsonl/ : /\(attempts\.jsonl/)
+    expect(comparison.pairs[0]!.regression).toMatchObject({ regressed: null })
+    expect(comparison.pairs[0]!.regression!.doubts).toContain('unfinished')
+    for (const text of [formatComparison(comparison), formatComparisonMarkdown(comparison)])
+      expect(text).toMatch(/B: \d+ damaged places? in the run's files/)
+    const summary = await summarize(broken)
+    expect(summary).toMatchObject({
+      orders,
+      complete: false,
+      success: { value: null },
+      reward: { value: null },
+    })
+    expect(summary.warnings.map(({ code }) => code)).toContain('journal_damaged')
+  })
+
+  test('a plan that is gone is named', async () => {
+    const dir = await run(solving(12))
+    await rm(join(dir, 'orders.jsonl'))
+    const summary = await summarize(dir)
+    expect(summary).toMatchObject({ orders: 12, complete: false, coverage: 0, success: { value: null } })
+    expect(summary.issues).toContainEqual(
+      expect.objectContaining({ what: 'missing_file', file: 'orders.jsonl' }),
+    )
+  })
+
+  test('a request that named its tasks says how many orders there were', async () => {
+    const tasks = solving(12).map(({ task }) => task)
+    const dir = await run(solving(12), {
+      manifest: { request: { schema: 'quintain.request', v: 1, repeats: 1, tasks } },
+    })
+    for (const file of ['orders.jsonl', 'attempts.jsonl']) {
+      const path = join(dir, file)
+      const lines = (await readFile(path, 'utf8')).trimEnd().split('\n')
+      await writeFile(path, `${lines.slice(0, -3).join('\n')}\n`)
+    }
+    expect(await summarize(dir)).toMatchObject({ orders: 12, status: { scored: 9, pending: 3 } })
+  })
+})
+
+test('runs of environments that were objects cannot be shown to be of the same one', async () => {
+  const environment = { name: 'inline', digest: 'inline' }
+  const runs = [await run(solving(12), { environment }), await run(solving(12), { environment })]
+  const comparison = await compareRuns(runs)
+  expect(comparison.plan).toContainEqual(
+    expect.objectContaining({ field: 'environment code', severity: 'label', unknown: true }),
+  )
+  expect(formatComparison(comparison)).toMatch(/environment code +an object +an object +cannot be told/)
+})
+
+test('with repeats, what the p of equal means is stands beside that of equal play', async () => {
+  const half = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`t${i}`, [1, 0]]))
+  const some = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`t${i}`, i < 6 ? [0, 0] : [1, 0]]))
+  const comparison = await compareRuns([await run(rewards(half)), await run(rewards(some))])
+  const { p, pMean } = comparison.pairs[0]!.success!
+  expect(p).toBeCloseTo(2 ** -5, 12)
+  expect(pMean!).toBeGreaterThan(p!)
+  const text = formatComparison(comparison)
+  expect(text).toContain('p = 0.031 (two-sided, exact sign flips: chance of this where both play alike)')
+  expect(text).toMatch(/p = 0\.\d+ \(two-sided, of equal means whatever the shape\)/)
+})
+
+test('rewards outside 0 to 1 are taken to lie where they were seen, and that is told', async () => {
+  const environment = { success: false }
+  const side = (shift: number) =>
+    run(rewards(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`t${i}`, [i - shift, i]]))), {
+      environment,
+    })
+  const comparison = await compareRuns([await side(0), await side(2)], { regression: {} })
+  expect(comparison.pairs[0]!.reward).toMatchObject({ range: [-2, 11] })
+  expect(formatComparison(comparison)).toContain('for rewards from -2.000 to 11.000, as were seen')
 })

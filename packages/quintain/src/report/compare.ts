@@ -1,19 +1,22 @@
 import { realpath } from 'node:fs/promises'
-import { QuintainError } from '../core/index.ts'
+import { basename, dirname } from 'node:path'
+import { QuintainError, readPanel } from '../core/index.ts'
 import { holm } from '../stats/index.ts'
 import {
   type Difference,
   differenceOf,
+  rangeOf,
   scoresOf,
   type TaskPair,
   taskDifferences,
   withoutInference,
+  worstDifferences,
 } from './difference.ts'
 import { type Estimate, estimate, estimateRate, type RateEstimate } from './estimate.ts'
 import { type Flip, flipsOf } from './flips.ts'
 import { pairTasks, type TaskMatch } from './pair-tasks.ts'
 import { type PlanDifference, planDiff } from './plan-diff.ts'
-import { type Regression, type RegressionOptions, regressionOf } from './regression.ts'
+import { type Regression, type RegressionDoubt, type RegressionOptions, regressionOf } from './regression.ts'
 import { readScoredRun, type ScoredRun, type ScoredTask } from './scored-run.ts'
 import type { Ledger } from './summarize.ts'
 
@@ -30,6 +33,8 @@ export interface ComparedRun {
   coverage: number | null
   /** No order is open. */
   complete: boolean
+  /** What is damaged in its files, in a sentence; null where nothing is. */
+  damage: string | null
   success: RateEstimate
   reward: Estimate
   cost: Ledger
@@ -103,7 +108,8 @@ function comparedRun(run: ScoredRun, place: number, minCoverage: number): Compar
       }
     },
   })
-  const success = estimateRate(padded(scoresOf.success), { minCoverage })
+  const { lost } = run
+  const success = estimateRate(padded(scoresOf.success), { minCoverage, lost })
   return {
     dir,
     letter: letterOf(place),
@@ -112,16 +118,19 @@ function comparedRun(run: ScoredRun, place: number, minCoverage: number): Compar
     orders,
     scored: status.scored,
     coverage: orders === 0 ? null : status.scored / orders,
-    complete: status.pending === 0 && status.cancelled === 0,
+    complete: isComplete(run),
+    damage: run.damage ?? null,
     success: manifest.environment.success
       ? success
       : { ...success, value: null, interval: [0, 1], bounds: null, reason: 'not_declared' },
-    reward: estimate('mean', padded(scoresOf.reward), { minCoverage }),
+    reward: estimate('mean', padded(scoresOf.reward), { minCoverage, lost }),
     cost,
     costPerOrder: cost.usd === null || tried === 0 ? null : cost.usd / tried,
     wallMs,
   }
 }
+
+const isComplete = ({ status }: ScoredRun) => status.pending === 0 && status.cancelled === 0
 
 /** A, B, … Z, AA, … */
 export function letterOf(place: number): string {
@@ -173,6 +182,21 @@ export async function compareRuns(
       ),
     })
   }
+  plan.push(
+    ...tasksNotPaired(
+      runs,
+      places,
+      matches.map(({ match }) => match),
+    ),
+  )
+  if (await isUnverifiable(runs)) {
+    plan.push({
+      field: 'environment code',
+      severity: 'label',
+      values: runs.map(() => 'an object'),
+      unknown: true,
+    })
+  }
   const refusing = plan.filter(({ severity }) => severity === 'refuse')
   if (refusing.length > 0 && !force) throw mismatch(dirs, refusing)
   const identities = await Promise.all(dirs.map((dir) => realpath(dir)))
@@ -204,6 +228,38 @@ export async function compareRuns(
     pairs: compared,
     correction: compared.length > 1 ? 'Holm' : 'none',
   }
+}
+
+/** Of each run that does not have the tasks of the first: how many it lacks, how many have other names, how many it has alone. */
+function tasksNotPaired(
+  runs: readonly ScoredRun[],
+  places: readonly [number, number][],
+  matches: readonly TaskMatch[],
+): PlanDifference[] {
+  const values = runs.map((_, place) => {
+    const match = matches[places.findIndex(([from, to]) => from === 0 && to === place)]
+    if (match === undefined) return 'as they are there'
+    const told = [
+      [match.renamed.length, 'renamed'],
+      [match.onlyFrom.length, 'missing'],
+      [match.onlyTo.length, 'added'],
+    ] as const
+    return told.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ') || 'the same'
+  })
+  const alike = values.slice(1).every((value) => value === 'the same')
+  return alike ? [] : [{ field: 'task ids', severity: 'label', values }]
+}
+
+/**
+ * Environments that were passed as objects have no digest: whether their rewards and secrets are the same cannot be known.
+ * The runs of one panel were made with one object.
+ */
+async function isUnverifiable(runs: readonly ScoredRun[]): Promise<boolean> {
+  if (!runs.some(({ manifest }) => manifest.environment.digest === 'inline')) return false
+  const folders = new Set(runs.map(({ dir }) => dirname(dir)))
+  if (folders.size > 1) return true
+  const panel = await readPanel([...folders][0]!).catch(() => undefined)
+  return !runs.every(({ dir }) => panel?.runs.includes(basename(dir)) === true)
 }
 
 /** A copy of a run elsewhere is the same run, unless something was added to one of the two. */
@@ -260,7 +316,11 @@ function correct(compared: readonly PairComparison[]): void {
   for (const pick of [({ success }: PairComparison) => success, ({ reward }: PairComparison) => reward]) {
     const differences = compared.map(pick).filter((found) => found !== null)
     const corrected = holm(differences.map(({ p }) => p))
-    for (const [at, difference] of differences.entries()) difference.pHolm = corrected[at] ?? null
+    const means = holm(differences.map(({ pMean }) => pMean))
+    for (const [at, difference] of differences.entries()) {
+      difference.pHolm = corrected[at] ?? null
+      difference.pMeanHolm = means[at] ?? null
+    }
   }
 }
 
@@ -273,18 +333,31 @@ function lookForRegression(
   runs: readonly ScoredRun[],
   minCoverage: number,
 ): void {
+  const scores = scoresOf[measure]
   const candidates = compared.flatMap((pair, at) => (pair.from === 0 ? [{ pair, pairs: pairs[at]! }] : []))
   const found = regressionOf(
-    candidates.map(({ pairs }) => taskDifferences(pairs, scoresOf[measure])),
+    candidates.map(({ pairs }) => {
+      const [lowest, highest] = rangeOf(pairs, measure)
+      return {
+        differences: taskDifferences(pairs, scores),
+        worst: worstDifferences(pairs, scores, lowest),
+        largest: highest - lowest,
+      }
+    }),
     options,
   )
-  for (const [at, { pair }] of candidates.entries()) {
-    const lacking = [runs[pair.from]!, runs[pair.to]!].some(
-      ({ orders, status }) =>
-        orders === 0 || status.scored / orders < minCoverage || status.pending + status.cancelled > 0,
-    )
-    const { regressed, ...rest } = found[at]!
-    // What is missing may be what broke: a gate that saw a part says nothing of the whole.
-    pair.regression = { ...rest, regressed: regressed === false && lacking ? null : regressed, lacking }
+  for (const [at, { pair, pairs }] of candidates.entries()) {
+    const { regressed, doubts, ...rest } = found[at]!
+    const sides = [runs[pair.from]!, runs[pair.to]!]
+    const more: RegressionDoubt[] = []
+    if (!sides.every(isComplete)) more.push('unfinished')
+    if (sides.some(({ orders, status }) => orders === 0 || status.scored / orders < minCoverage))
+      more.push('scores_missing')
+    if (pairs.length < runs[pair.from]!.tasks.size * minCoverage) more.push('tasks_missing')
+    const all = [...more, ...doubts]
+    // What is missing may be what broke: a gate that saw a part says nothing of the whole. A loss that is beyond chance
+    // in what was scored stands, unless the rest is yet to come.
+    const verdict = more.includes('unfinished') || (regressed === false && all.length > 0) ? null : regressed
+    pair.regression = { ...rest, regressed: verdict, doubts: all }
   }
 }

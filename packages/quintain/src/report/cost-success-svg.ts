@@ -17,6 +17,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
+/** The beginning of every picture of ours: a file that begins so may be overwritten. */
+export const pictureKind = {
+  name: 'picture',
+  mark: '<svg xmlns="http://www.w3.org/2000/svg" data-quintain="cost-success"',
+} as const
+
 /** Text of others as text of a picture: no tag or attribute comes out of it. */
 function svgText(text: string): string {
   return text.replace(/[&<>"']/g, (char) => entities[char]!)
@@ -91,7 +97,7 @@ export function costSuccessSvg(
       part.startsWith('<text') ? part.replace('<text', '<text stroke="none" fill="currentColor"') : part,
     )
     .join('\n')
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height + legendHeight}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="none" stroke="currentColor">
+  return `${pictureKind.mark} viewBox="0 0 ${width} ${height + legendHeight}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="none" stroke="currentColor">
 <title>${svgText(`Cost against ${measure}`)}</title>
 ${drawn}
 </svg>

@@ -6,10 +6,13 @@ import { countText, plural, scoreText } from './number-text.ts'
 export function decidedText({
   alpha,
   tasks,
+  missing = 0,
   difference,
   interval,
   p,
 }: NonNullable<PanelRecord['decided']>): string {
   const bounds = interval.map(signedText).join(', ')
-  return `Decided after ${plural(tasks, 'task')}: the second is ${difference > 0 ? 'better' : 'worse'} by ${scoreText(Math.abs(difference))} [${bounds}] (${countText(100 * (1 - alpha))} %, valid at every moment at once; p <= ${scoreText(p)}). The intervals of the table are made for plans that are finished, and are too narrow here.`
+  const lacking =
+    missing === 0 ? '' : `, of which ${countText(missing)} lacked results, taken at their worst for it`
+  return `Decided after ${plural(tasks, 'task')}${lacking}: the second is ${interval[0] >= 0 ? 'better' : 'worse'} by ${scoreText(Math.abs(difference))} [${bounds}] (${countText(100 * (1 - alpha))} %, valid at every moment at once; p <= ${scoreText(p)}). The intervals of the table are made for plans that are finished, and are too narrow here.`
 }

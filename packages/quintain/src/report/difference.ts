@@ -1,8 +1,9 @@
 import {
+  areEqual,
+  boundedMeanTest,
   mcnemarTest,
   pairedAgain,
   pairedDifference,
-  signFlips,
   smallestDetectable,
   standardError,
 } from '../stats/index.ts'
@@ -44,11 +45,21 @@ export interface Difference {
   lower: number
   newTasks: DifferenceInterval
   again: DifferenceInterval
-  /** Two-sided, by flipping the signs of the tasks' differences; null where there is nothing to test. */
+  /**
+   * Two-sided, by flipping the signs of the tasks' differences: of "both play alike". Null where there is nothing to test.
+   */
   p: number | null
   pMethod: 'sign_flip_exact' | 'sign_flip_sampled' | 'none'
   /** `p` corrected by Holm's method for the comparisons made here; equal to it when there is one. */
   pHolm: number | null
+  /**
+   * Two-sided, of "both means are equal", whatever the shape of the differences; the same number as `p` where each task
+   * was tried once. For rewards it rests on `range`.
+   */
+  pMean: number | null
+  pMeanHolm: number | null
+  /** The lowest and highest score that were reckoned with: 0 to 1, or what was seen where rewards lie outside that. */
+  range: [number, number]
   /** Tasks that only one of the runs solved, where each was tried once on either side, and McNemar's exact p. */
   mcnemar: { gained: number; lost: number; p: number } | null
   /** The smallest true difference that a comparison with this spread finds in four of five cases at the level; null without spread. */
@@ -79,9 +90,32 @@ export function taskDifferences(pairs: readonly TaskPair[], scores: ScoresOf): n
   const differences: number[] = []
   for (const [before, after] of pairs) {
     const [from, to] = [scores(before), scores(after)]
-    if (from.length > 0 && to.length > 0) differences.push(meanOf(to) - meanOf(from))
+    if (from.length === 0 || to.length === 0) continue
+    const [old, now] = [meanOf(from), meanOf(to)]
+    differences.push(areEqual(old, now) ? 0 : now - old)
   }
   return differences
+}
+
+/** What those differences would be if every task of the second run had come out at the lowest score there can be. */
+export function worstDifferences(pairs: readonly TaskPair[], scores: ScoresOf, lowest: number): number[] {
+  return pairs.flatMap(([before, after]) =>
+    scores(before).length > 0 && scores(after).length > 0 ? [lowest - meanOf(scores(before))] : [],
+  )
+}
+
+/**
+ * The scores there can be. Rewards have no declared range: 0 to 1 is taken for those that all lie there, and for others
+ * the lowest and highest that were seen, which is an assumption and is told.
+ */
+export function rangeOf(pairs: readonly TaskPair[], measure: 'success' | 'reward'): [number, number] {
+  if (measure === 'success') return [0, 1]
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const reward of pairs.flatMap(([before, after]) => [...before.rewards, ...after.rewards])) {
+    low = Math.min(low, reward)
+    high = Math.max(high, reward)
+  }
+  return !(low <= high) || (low >= 0 && high <= 1) ? [0, 1] : [low, high]
 }
 
 /** Tasks gained and lost, where every task was tried once on each side. */
@@ -141,6 +175,8 @@ export function differenceOf(pairs: readonly TaskPair[], measure: 'success' | 'r
   })
   const again = single ? singleAgain : pairedAgain(after, before, level)
   const { difference, pairs: n, higher, equal, lower, stderr, p, pMethod } = found
+  const range = rangeOf(pairs, measure)
+  const pMean = p === null ? null : pOfMean(taskDifferences(pairs, scores), range[1] - range[0])
   return {
     difference,
     pairs: n,
@@ -166,6 +202,9 @@ export function differenceOf(pairs: readonly TaskPair[], measure: 'success' | 'r
     p,
     pMethod,
     pHolm: p,
+    pMean,
+    pMeanHolm: pMean,
+    range,
     mcnemar: measure === 'success' && n > 0 ? mcnemarOf(pairs) : null,
     detectable: detectableFrom(taskDifferences(pairs, scores), 1 - level),
     bounds: measure === 'success' ? boundsOf(pairs) : null,
@@ -178,29 +217,15 @@ export function differenceOf(pairs: readonly TaskPair[], measure: 'success' | 'r
  */
 export function detectableFrom(differences: readonly number[], alpha: number): number | null {
   const { stderr, n } = standardError(differences)
-  if (stderr === null || stderr < 1e-12) return null
+  const largest = differences.reduce((most, one) => Math.max(most, Math.abs(one)), 0)
+  if (stderr === null || stderr <= 1e-12 * largest) return null
   const design = { kind: 'paired', between: stderr * stderr * n, within: 0, repeats: 1 } as const
   return smallestDetectable(n, design, { alpha, power }).value
 }
 
-/**
- * How surprising the differences are if nothing got worse by more than `margin`, against the alternative that something
- * did: one-sided, by sign flips of the differences from the margin. Null below two tasks.
- */
-export function pOfLoss(
-  differences: readonly number[],
-  margin: number,
-): { p: number | null; method: Difference['pMethod'] } {
-  if (differences.length < 2) return { p: null, method: 'none' }
-  const shifted = differences.map((difference) => difference + margin)
-  const mean = meanOf(shifted)
-  const { p, method, draws } = signFlips(shifted)
-  // Both tails of the flips are alike; of a sampled p each has the one pattern that was seen.
-  const loss = (p + (draws === undefined ? 0 : 1 / (draws + 1))) / 2
-  return {
-    p: mean < 0 ? loss : Math.max(0.5, 1 - loss),
-    method: method === 'exact' ? 'sign_flip_exact' : 'sign_flip_sampled',
-  }
+function pOfMean(differences: readonly number[], largest: number): number | null {
+  if (largest === 0) return 1
+  return boundedMeanTest(differences, { range: [-largest, largest] })?.p ?? null
 }
 
 /** The difference of a run from itself: zero, and nothing that could be inferred. */
@@ -213,6 +238,8 @@ export function withoutInference(found: Difference): Difference {
     p: null,
     pMethod: 'none',
     pHolm: null,
+    pMean: null,
+    pMeanHolm: null,
     mcnemar: null,
     detectable: null,
   }

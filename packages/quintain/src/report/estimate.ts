@@ -47,6 +47,14 @@ export interface Estimate {
  */
 export type RateEstimate = Estimate & { interval: [number, number] }
 
+export interface EstimateOptions {
+  /** Share of the orders that must be scored for a headline; 1 when absent. */
+  minCoverage?: number
+  scope?: EstimateScope
+  /** Orders that were placed and can no longer be read, of which not even the task is known. */
+  lost?: number
+}
+
 /** Scores of the orders of each task: a number for each that was scored, NaN for the rest. */
 export type TaskScores = Iterable<ArrayLike<number>>
 
@@ -128,7 +136,7 @@ const methods = {
 export function estimate(
   kind: 'mean' | 'rate',
   scores: TaskScores,
-  { minCoverage = 1, scope = 'new tasks' }: { minCoverage?: number; scope?: EstimateScope } = {},
+  { minCoverage = 1, scope = 'new tasks', lost = 0 }: EstimateOptions = {},
 ): Estimate {
   // Made anew for each pass: short-lived copies of one task at a time cost less than all of them at once.
   const groups: Groups = {
@@ -140,7 +148,7 @@ export function estimate(
       }
     },
   }
-  let planned = 0
+  let planned = lost
   let tasks = 0
   for (const orders of scores) {
     tasks++
@@ -181,10 +189,7 @@ export function estimate(
 }
 
 /** `estimate('rate', …)` with an interval that always exists. */
-export function estimateRate(
-  scores: TaskScores,
-  options: { minCoverage?: number; scope?: EstimateScope } = {},
-): RateEstimate {
+export function estimateRate(scores: TaskScores, options: EstimateOptions = {}): RateEstimate {
   const found = estimate('rate', scores, options)
   return { ...found, interval: found.interval ?? [0, 1] }
 }

@@ -16,6 +16,8 @@ export interface PlanDifference {
   severity: PlanSeverity
   /** The value of each run, in their order, as JSON or short text. */
   values: string[]
+  /** Whether it differs is not known, and nobody can tell. */
+  unknown?: boolean
 }
 
 /** Of a run what its plan says. */

@@ -8,7 +8,7 @@ import {
   type VerdictSummary,
 } from '../core/index.ts'
 import { quantile } from '../stats/index.ts'
-import type { Ledger } from './summarize.ts'
+import { damageText, type Ledger } from './summarize.ts'
 
 /** What a run says of one task. */
 export interface ScoredTask {
@@ -40,8 +40,10 @@ export interface ScoredRun {
   tried: number
   /** Milliseconds of the attempts that count. */
   wallMs: { p50: number | null; p95: number | null }
-  /** Damaged places that were skipped. */
-  issues: number
+  /** Orders that were placed and can no longer be read; they are among `orders`, and pending. */
+  lost: number
+  /** What is damaged in its files, in a sentence; undefined where nothing is. */
+  damage: string | undefined
 }
 
 interface Kept extends Folded {
@@ -99,17 +101,19 @@ export async function readScoredRun(dir: string): Promise<ScoredRun> {
     task.rewards.push(chosen.verdict.reward)
     if (chosen.verdict.success !== null) task.successes.push(Number(chosen.verdict.success))
   }
+  status.pending += fold.lost
   const sorted = Float64Array.from(took).sort()
   return {
     dir,
     manifest: fold.manifest,
     split: (fold.requests.at(-1) ?? fold.manifest.request).split,
-    orders: fold.states.length,
+    orders: fold.states.length + fold.lost,
     status,
     tasks,
     cost,
     tried,
     wallMs: { p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) },
-    issues: fold.issues.length,
+    lost: fold.lost,
+    damage: fold.issues.length === 0 ? undefined : damageText(fold),
   }
 }

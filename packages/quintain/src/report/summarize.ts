@@ -395,15 +395,18 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
     for (const [name, running] of metricMeans) running.add(verdict.metrics[name] ?? null)
   }
 
-  const orders = states.length
+  // An order that can no longer be read was ordered all the same, and is open.
+  const { lost } = fold
+  const orders = states.length + lost
+  status.pending += lost
   const component = ({ mean, n }: RunningMean): ComponentMean => ({ mean, n, planned: orders })
   const byTask = (scores: Float64Array): TaskScores => ({
     *[Symbol.iterator]() {
       for (const [from, to] of tasks) yield scores.subarray(from, to)
     },
   })
-  const reward = estimate('mean', byTask(rewardScores), { minCoverage })
-  const again = { scope: 'these tasks again', minCoverage } as const
+  const reward = estimate('mean', byTask(rewardScores), { minCoverage, lost })
+  const again = { scope: 'these tasks again', minCoverage, lost } as const
   const declared = manifest.environment.success
   const rate = (options: Parameters<typeof estimateRate>[1]): RateEstimate => {
     const found = estimateRate(byTask(successScores), options)
@@ -411,7 +414,7 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       ? found
       : { ...found, value: null, interval: [0, 1], bounds: null, reason: 'not_declared' }
   }
-  const success = rate({ minCoverage })
+  const success = rate({ minCoverage, lost })
   const rows = Uint32Array.from(finished)
   const times = (name: ColumnName) => percentiles(totals.columns.of(name, rows))
   const turns = times('turns')
@@ -510,10 +513,19 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
   if (fold.issues.length > 0) {
     summary.warnings.push({
       code: 'journal_damaged',
-      message: `${fold.issues.length} damaged places in the run's files were skipped; \`npx quintain resume\` runs again what they held.`,
+      message: damageText(fold),
     })
   }
   return summary
+}
+
+/** What is wrong with the files of a run, in a sentence. */
+export function damageText({ issues, lost }: Pick<RunFold<Folded>, 'issues' | 'lost'>): string {
+  const places = issues.length === 1 ? '1 damaged place' : `${issues.length} damaged places`
+  const files = [...new Set(issues.map(({ file }) => file))].join(', ')
+  const orders = lost === 1 ? '1 order' : `${lost} orders`
+  const gone = lost === 0 ? '' : ` ${orders} can no longer be read, and count as open;`
+  return `${places} in the run's files (${files}) were skipped;${gone} \`npx quintain resume\` runs again what they held.`
 }
 
 /** Puts the orders of a task side by side: where each order goes, and from where to where each task reaches. */

@@ -55,10 +55,43 @@ test('what is decided does not depend on the order in which results come', () =>
   )
 })
 
-test('a task without a score on a side moves nothing, and is counted', () => {
-  const watch = new UntilDecided({ repeats: 1 })
-  watch.add({ side: 0, seq: 0, score: null })
-  watch.add({ side: 1, seq: 0, score: 1 })
-  expect(watch.state()).toMatchObject({ n: 0, missing: 1, p: null })
-  expect(watch.tasks).toBe(1)
+describe('results that are missing', () => {
+  test('count at their worst, and the state says how many tasks have any', () => {
+    const watch = new UntilDecided({ repeats: 2 })
+    for (const [side, seq, score] of [
+      [0, 0, null],
+      [0, 1, 1],
+      [1, 0, 1],
+      [1, 1, 1],
+      [0, 2, 0],
+      [0, 3, 0],
+      [1, 2, 1],
+      [1, 3, 1],
+    ] as const) {
+      watch.add({ side, seq, score })
+    }
+    // The first task differs by 0 to 0.5, the second by 1.
+    expect(watch.state()).toMatchObject({ n: 2, missing: 1, mean: 0.625 })
+    expect(watch.tasks).toBe(2)
+  })
+
+  test('failures that never come back decide nothing', () => {
+    let wrong = 0
+    const rounds = 60
+    for (let seed = 0; seed < rounds; seed++) {
+      const lose = createRng(`lost/${seed}`)
+      const all = results(seed, 100, 2, [0.5, 0.5]).map((one) =>
+        one.side === 1 && one.score === 0 && lose.next() < 0.5 ? { ...one, score: null } : one,
+      )
+      if (decidedAfter(all, 2) !== undefined) wrong++
+    }
+    expect(wrong / rounds).toBeLessThan(0.05 + 0.085)
+  })
+
+  test('do not hide a difference that is larger than they are', () => {
+    const all = results(3, 300, 2, [0.2, 0.9]).map((one) =>
+      one.seq % 9 === 0 ? { ...one, score: null } : one,
+    )
+    expect(decidedAfter(all, 2)).toBeLessThan(200)
+  })
 })

@@ -12,8 +12,9 @@ export interface SideResult {
 
 /**
  * Compares two runs while they go on, and says when enough is known. Tasks are taken in the order of the plan, each when
- * both runs have all its repeats, so that quick tasks do not come before slow ones; a task without a score in one of the
- * runs moves nothing. The p-value may be looked at after every task (see `SequentialComparison`).
+ * both runs have all its repeats, so that quick tasks do not come before slow ones. A result that is missing counts at its
+ * worst for whatever would be decided: failures that never come back must not make a run look better. The p-value may be
+ * looked at after every task (see `SequentialComparison`). Scores lie from 0 to 1.
  */
 export class UntilDecided {
   private readonly repeats: number
@@ -42,15 +43,15 @@ export class UntilDecided {
       const [before, after] = found
       if (before.length < this.repeats || after.length < this.repeats) break
       this.open.delete(this.next++)
-      const [from, to] = [meanOf(before), meanOf(after)]
-      this.comparison.add(from === null || to === null ? null : to - from)
+      const [from, to] = [boundsOf(before), boundsOf(after)]
+      this.comparison.addBetween(to[0] - from[1], to[1] - from[0])
       const state = this.comparison.state()
       if (state.decision !== 'continue') decided = state
     }
     return decided
   }
 
-  /** Tasks that were compared, with a score or without. */
+  /** Tasks that were compared, those with results that are missing among them. */
   get tasks(): number {
     return this.next
   }
@@ -60,7 +61,9 @@ export class UntilDecided {
   }
 }
 
-function meanOf(scores: readonly (number | null)[]): number | null {
-  const known = scores.filter((score) => score !== null)
-  return known.length === 0 ? null : known.reduce((sum, score) => sum + score, 0) / known.length
+/** The mean of the repeats if all that is missing had failed, and had succeeded. */
+function boundsOf(scores: readonly (number | null)[]): [lowest: number, highest: number] {
+  const known = scores.filter((score) => score !== null && Number.isFinite(score))
+  const sum = known.reduce<number>((total, score) => total + (score ?? 0), 0)
+  return [sum / scores.length, (sum + scores.length - known.length) / scores.length]
 }

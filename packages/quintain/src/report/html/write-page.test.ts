@@ -207,7 +207,7 @@ describe('writeHtmlReport', () => {
     )
     await truncate(file, 10)
     await writeHtmlReport(dir, join(root, 'damaged.html'))
-    expect(await readFile(made, 'utf8')).toContain('damaged places')
+    expect(await readFile(made, 'utf8')).toContain('damaged place')
   })
 })
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { QuintainError } from '../../core/index.ts'
+import { checkTarget, type OutputKind, outputError } from '../output-file.ts'
 import { printableLine } from '../printable.ts'
 import { type RunSummary, summarize } from '../summarize.ts'
 import { distributionsOf } from './distributions.ts'
@@ -39,6 +39,7 @@ export interface HtmlReport {
 
 /** The beginning of every page of ours: a file that begins so may be overwritten. */
 const mark = '<!doctype html>\n<!-- quintain report 1 -->\n'
+const kind: OutputKind = { name: 'report', mark, smaller: 'hold fewer trajectories: --html-max-mb' }
 
 const entry = new URL(`./client/main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
@@ -81,55 +82,6 @@ function headOf(summary: RunSummary, script: string): string {
 `.text
 }
 
-/** A failed write as one of ours. Nothing was left behind, and the run itself was only read. */
-function outputError(error: unknown, file: string): unknown {
-  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException
-  if (QuintainError.isInstance(error) || typeof syscall !== 'string') return error
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new QuintainError(
-      'disk_full',
-      `The disk is full, so ${file} was not written. Make room, or hold fewer trajectories: --html-max-mb.`,
-      { cause: error, facts: { file } },
-    )
-  }
-  // Not the system's words: they name a file that is no longer there.
-  const why = code === 'ENOENT' ? 'there is no such folder' : `the system says ${code}`
-  return new QuintainError(
-    'output_io',
-    `${file} cannot be written: ${why}. Name a file in a folder that exists and that you may write to.`,
-    { cause: error, facts: { file, code } },
-  )
-}
-
-/** Throws `output_exists` when there is something at `file` that no report of ours made. */
-async function checkTarget(file: string, force: boolean): Promise<void> {
-  let handle: FileHandle
-  try {
-    handle = await open(file, 'r')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
-    throw error
-  }
-  try {
-    if (!(await handle.stat()).isFile()) {
-      throw new QuintainError('output_io', `${file} is no file. Name the HTML file to write.`, {
-        facts: { file },
-      })
-    }
-    if (force) return
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(mark.length), 0, mark.length, 0)
-    if (bytesRead > 0 && buffer.toString('utf8', 0, bytesRead) !== mark) {
-      throw new QuintainError(
-        'output_exists',
-        `${file} exists and is no report that Quintain wrote. Name another file, or overwrite it with --force.`,
-        { facts: { file } },
-      )
-    }
-  } finally {
-    await handle.close()
-  }
-}
-
 /** A new file of texts and of what is in another file, one after the other. Gives its size in bytes. */
 async function writeWhole(path: string, parts: readonly (string | FileHandle)[]): Promise<number> {
   const made = await open(path, 'wx')
@@ -165,7 +117,7 @@ export async function writeHtmlReport(
   const stem = join(dirname(target), `.${basename(target)}.${randomUUID().slice(0, 8)}`)
   const temporary = [`${stem}.chunks`, `${stem}.page`] as const
   try {
-    await checkTarget(target, force)
+    await checkTarget(target, kind, force)
     const found = await summarize(dir, { minCoverage })
     const summary = { ...found, run: { ...found.run, dir: run } }
     const fold = await readRows(dir)
@@ -203,7 +155,7 @@ export async function writeHtmlReport(
       await chunks.close()
     }
   } catch (error) {
-    throw outputError(error, file)
+    throw outputError(error, file, kind)
   } finally {
     // What went wrong is told; that there is nothing to remove is not.
     await Promise.all(temporary.map((path) => rm(path, { force: true }).catch(() => {})))
