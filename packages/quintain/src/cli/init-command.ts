@@ -1,115 +1,38 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, extname, join, relative, resolve, sep } from 'node:path'
 import { QuintainError } from '../core/index.ts'
 import type { ProposedEnvironment } from '../doors/index.ts'
 import { plural, printableLine } from '../report/index.ts'
 import type { CliIo } from './io.ts'
+import { checkedTarget, copyTemplate, nextSteps, ownDependency, templateOf } from './new-package.ts'
 
-/** The package that this code belongs to, from `src/cli` as from `dist/cli`. */
-const packageRoot = fileURLToPath(new URL('../../', import.meta.url))
-
-/** A name that npm accepts for a new package: lower case, no spaces, at most 214 characters. */
-const npmName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
-
-function checkName(name: string): void {
-  if (npmName.test(name) && name.length <= 214 && name !== 'node_modules' && name !== 'favicon.ico') return
-  const better = name
-    .toLowerCase()
-    .replace(/[^a-z0-9._~/@-]+/g, '-')
-    .replace(/^[._-]+|[-.]+$/g, '')
-  throw new QuintainError(
-    'usage',
-    `${JSON.stringify(name)} is no name for an npm package${npmName.test(better) ? `; try "${better}"` : ': use lower case letters, digits, "-" and "."'}.`,
-    { facts: { name } },
-  )
+/** What a new package is made of; from scratch when none is given. */
+export interface InitOptions {
+  agent?: string
+  from?: string
+  as?: string
+  copy?: string
+  dir?: string
 }
 
-/** This package as a dependency: its version, or where it lies when it runs from a checkout that is not published. */
-async function ownDependency(from: string): Promise<string> {
-  const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as {
-    version: string
-    private?: boolean
-  }
-  if (manifest.private !== true) return manifest.version
-  return `file:${relative(from, packageRoot).split(sep).join('/')}`
-}
-
-async function copyTemplate(from: string, to: string, replace: (text: string) => string): Promise<string[]> {
-  const written: string[] = []
-  for (const entry of await readdir(from, { withFileTypes: true })) {
-    // npm leaves files named .gitignore out of what it publishes.
-    const name = entry.name.replace(/^_gitignore$/, '.gitignore')
-    const target = join(to, name)
-    if (entry.isDirectory()) {
-      await mkdir(target, { recursive: true })
-      written.push(...(await copyTemplate(join(from, entry.name), target, replace)))
-    } else {
-      await writeFile(target, replace(await readFile(join(from, entry.name), 'utf8')), { flag: 'wx' })
-      written.push(target)
-    }
-  }
-  return written
-}
-
-/** The Node that npm says it runs on, where that is older than this package can use. */
-function nodeTooOldOfNpm(userAgent: string | undefined): string | undefined {
-  const [, version, major = '', minor = ''] = /\bnode\/v((\d+)\.(\d+)\.\d+)/.exec(userAgent ?? '') ?? []
-  if (version === undefined) return undefined
-  const old = Number(major) < 22 || (Number(major) === 22 && Number(minor) < 18)
-  return old ? version : undefined
-}
-
-/** Where a new package goes: a folder that is absent or empty. Throws `usage`. */
-async function checkedTarget(packageName: string, dir: string | undefined, cwd: string): Promise<string> {
-  checkName(packageName)
-  const target = resolve(cwd, dir ?? packageName.replace(/^@[^/]+\//, ''))
-  const present = await readdir(target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw new QuintainError('usage', `${target} cannot be used: it is no folder that can be read.`, {
-      cause: error,
-    })
-  })
-  if (present.length === 0) return target
-  throw new QuintainError(
-    'usage',
-    `${target} is not empty; nothing was written. Choose another name or --dir.`,
-    { facts: { target } },
-  )
-}
-
-function templateOf(name: 'environment' | 'agent' | 'recorded'): string {
-  const template = join(packageRoot, 'template', name)
-  if (existsSync(template)) return template
-  throw new QuintainError('internal', `The template ${template} is missing from this installation.`)
-}
-
-/** The commands that come next, and before them the Node that is missing. */
-function nextSteps(shown: string, io: CliIo, last: readonly string[]): string[] {
-  const oldNode = nodeTooOldOfNpm(io.env['npm_config_user_agent'])
-  return [
-    'Next:',
-    `  cd ${shown}`,
-    '  npm install',
-    ...(oldNode === undefined
-      ? []
-      : [
-          `  npm install -D node@24    # your npm runs on Node ${oldNode}, and quintain needs 22.18 or newer`,
-        ]),
-    '  npm test',
-    ...last,
-  ]
-}
-
-/** Makes a new environment package, from scratch, round an agent that is there already, or from recorded conversations. */
+/**
+ * Makes a new environment package: from scratch, round an agent that is there already, from recorded conversations, or as a
+ * copy of an environment.
+ */
 export async function initCommand(
   name: string | undefined,
-  { agent, from, as, dir }: { agent?: string; from?: string; as?: string; dir?: string },
+  { agent, from, as, copy, dir }: InitOptions,
   io: CliIo,
 ): Promise<void> {
+  const ways = Object.entries({ agent, from, copy }).filter(([, value]) => value !== undefined)
+  if (ways.length > 1) {
+    throw new QuintainError('usage', `Give --${ways.map(([way]) => way).join(' or --')}, not both.`)
+  }
+  if (copy !== undefined && as === undefined) {
+    const { initCopy } = await import('./init-copy.ts')
+    return await initCopy(name, { copy, ...(dir === undefined ? {} : { dir }) }, io)
+  }
   if (from !== undefined) {
-    if (agent !== undefined) throw new QuintainError('usage', 'Give --agent or --from, not both.')
     return await initFrom(
       name,
       { from, ...(as === undefined ? {} : { as }), ...(dir === undefined ? {} : { dir }) },
@@ -237,6 +160,3 @@ function madeFrom(made: ProposedEnvironment, name: string, shown: string, io: Cl
     ]),
   ]
 }
-
-/** Folder of the package's own files; for tests. */
-export const templateFolder: string = join(dirname(packageRoot), basename(packageRoot), 'template')
