@@ -71,6 +71,21 @@ function sameScalar(a: unknown, b: unknown): boolean {
   return a === null || (typeof a !== 'object' && typeof a !== 'function' && typeof a !== 'symbol')
 }
 
+/** The same for two rows of scalars: to see that they are equal takes no rules. */
+function sameRow(before: unknown, after: unknown): boolean {
+  if (!isRecord(before) || !isRecord(after)) return false
+  let fields = 0
+  for (const name in before) {
+    if (!Object.hasOwn(after, name) || !sameScalar(before[name], after[name])) return false
+    fields++
+  }
+  for (const _ in after) fields--
+  return (
+    fields === 0 &&
+    Object.getOwnPropertySymbols(before).length + Object.getOwnPropertySymbols(after).length === 0
+  )
+}
+
 type Fields = Readonly<Record<string, unknown>>
 
 function compareFields(before: Fields, after: Fields, rules: ActiveRules, walk: Walk): void {
@@ -105,6 +120,7 @@ function compareLists(
 }
 
 function compareBelow(name: string, before: unknown, after: unknown, rules: ActiveRules, walk: Walk): void {
+  if (sameRow(before, after)) return
   walk.trail.push(name)
   compare(before, after, rulesBelow(rules, name), walk)
   walk.trail.pop()

@@ -20,10 +20,9 @@ export interface StateRules {
 }
 
 interface Rule {
-  steps: readonly string[]
-  /** How many steps have been taken. */
-  at: number
   is: 'ignore' | 'unordered' | ValueType
+  /** The name of the next step, and what is left of the rule when it has been taken; nothing where the rule is. */
+  step?: { name: string; rest: Rule }
 }
 
 /** Rules that still apply below some place. */
@@ -31,11 +30,11 @@ export type ActiveRules = readonly Rule[]
 
 /** The rules at the root. Throws `usage` for a type that does not exist. */
 export function compileRules({ ignore = [], unordered = [], types = {} }: StateRules): ActiveRules {
-  const rule = (path: StatePath, is: Rule['is']): Rule => ({
-    steps: typeof path === 'string' ? path.split('.') : path,
-    at: 0,
-    is,
-  })
+  const rule = (path: StatePath, is: Rule['is']): Rule =>
+    (typeof path === 'string' ? path.split('.') : path).reduceRight<Rule>(
+      (rest, name) => ({ is, step: { name, rest } }),
+      { is },
+    )
   return [
     ...ignore.map((path) => rule(path, 'ignore')),
     ...unordered.map((path) => rule(path, 'unordered')),
@@ -54,18 +53,19 @@ export function compileRules({ ignore = [], unordered = [], types = {} }: StateR
 export function rulesBelow(rules: ActiveRules, name: string): ActiveRules {
   if (rules.length === 0) return rules
   const below: Rule[] = []
-  for (const rule of rules) step(rule, name, below)
+  for (const rule of rules) {
+    // What begins with `**` stays, and is taken without it as well.
+    for (let at = rule; at.step !== undefined; at = at.step.rest) {
+      const { name: wanted, rest } = at.step
+      if (wanted === '**') {
+        below.push(at)
+        continue
+      }
+      if (wanted === '*' || wanted === name) below.push(rest)
+      break
+    }
+  }
   return below
-}
-
-function step(rule: Rule, name: string, below: Rule[]): void {
-  const wanted = rule.steps[rule.at]
-  if (wanted === undefined) return
-  const { steps, at, is } = rule
-  if (wanted === '**') {
-    below.push(rule)
-    step({ steps, at: at + 1, is }, name, below)
-  } else if (wanted === '*' || wanted === name) below.push({ steps, at: at + 1, is })
 }
 
 /** What is said of the very place that the rules have come to. */
@@ -77,8 +77,10 @@ export function ruleHere(rules: ActiveRules): {
   let ignore = false
   let unordered = false
   let type: ValueType | undefined
-  for (const { steps, at, is } of rules) {
-    if (at < steps.length && !steps.slice(at).every((name) => name === '**')) continue
+  for (const { is, step: next } of rules) {
+    let step = next
+    while (step?.name === '**') step = step.rest.step
+    if (step !== undefined) continue
     if (is === 'ignore') ignore = true
     else if (is === 'unordered') unordered = true
     else type = is
