@@ -328,7 +328,7 @@ describe('the gate of compare', () => {
     [['before', 'before', '--json', '--markdown'], 'not both'],
     [['before', 'before', '--fail-on-regression', '--margin', '-1'], '--margin is a loss'],
     [['before', 'before', '--svg', 'no/such/folder/x.svg'], 'cannot be written'],
-    [['before', 'nowhere'], 'is not a run folder'],
+    [['before', 'nowhere'], 'There is no run nowhere'],
   ])('%j is refused', async (argv, words) => {
     await write('before', 3)
     const { code, err } = await quintain('compare', ...argv)

@@ -1,18 +1,43 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { folderName } from '../core/folder-name.ts'
 import { QuintainError, readPanel } from '../core/index.ts'
+import { nearest } from '../core/suggest.ts'
 import { printableLine } from '../report/printable.ts'
 
 /** Where runs go unless `--out` says otherwise. */
 export const runsFolder = 'runs'
 
-/** A run as it is typed: a folder, or the name of one under `runs/`. */
+/** A run as it is typed: a folder, or the name of one under `runs/`. Throws `run_not_found` with the nearest that is there. */
 export function findRun(text: string, cwd: string): string {
-  const direct = resolve(cwd, text)
-  if (existsSync(direct)) return direct
-  const under = join(cwd, runsFolder, text)
-  return existsSync(under) ? under : direct
+  const places = [resolve(cwd, text), join(cwd, runsFolder, text)]
+  const found = places.find((place) => existsSync(place))
+  if (found !== undefined) return found
+  // The folder that was meant to hold it may be there, with what was meant under a slightly other name.
+  for (const place of places) {
+    const near = nearest(basename(place), namesIn(dirname(place)))
+    if (near === undefined) continue
+    throw notFound(
+      text,
+      `Did you mean ${printableLine(relative(cwd, join(dirname(place), near)))}?`,
+      places[0]!,
+    )
+  }
+  throw notFound(text, '`npx quintain list` shows the runs under ./runs.', places[0]!)
+}
+
+function notFound(text: string, hint: string, dir: string): QuintainError {
+  return new QuintainError('run_not_found', `There is no run ${printableLine(text)}. ${hint}`, {
+    facts: { dir },
+  })
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
 /** One run as it is typed. Throws `usage` for a folder that holds the runs of several players. */
