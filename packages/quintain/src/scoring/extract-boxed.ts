@@ -31,7 +31,7 @@ export function findBoxes(text: string): { boxes: Box[]; unclosed: boolean } {
       unclosed = true
       continue
     }
-    const content = unwrapped(text.slice(inner, end).trim())
+    const content = unwrapped(text, { from: inner, to: end }, ends)
     if (withoutStyling(content) !== '') boxes.push({ start: match.index, end: end + 1, content })
     opening.lastIndex = end + 1
   }
@@ -54,12 +54,32 @@ function closings(text: string): Map<number, number> {
   return found
 }
 
-/** A box that holds nothing but a box is that box. */
-function unwrapped(content: string): string {
-  if (!/^\\(?:boxed|fbox)\s*\{/.test(content)) return content
-  const { boxes } = findBoxes(content)
-  const [only] = boxes
-  return boxes.length === 1 && only!.start === 0 && only!.end === content.length ? only!.content : content
+const openingHere = /\s*\\(?:boxed|fbox)\s{0,4}\{/y
+
+/** The content of a box; a box that holds nothing but a box is that box, however deep. */
+function unwrapped(
+  text: string,
+  { from, to }: { from: number; to: number },
+  ends: Map<number, number>,
+): string {
+  let [start, end] = [from, to]
+  for (;;) {
+    openingHere.lastIndex = start
+    if (!openingHere.test(text)) break
+    const inner = openingHere.lastIndex
+    const close = ends.get(inner - 1)
+    if (close === undefined || close >= end) break
+    if (afterBlanks(text, close + 1) < end) break
+    start = inner
+    end = close
+  }
+  return text.slice(start, end).trim()
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from
+  while (at < text.length && text[at]!.trim() === '') at++
+  return at
 }
 
 /** The content of the last complete box. */

@@ -6,8 +6,8 @@ import { withoutStyling } from './number-styling.ts'
 interface Candidate {
   at: number
   end: number
-  /** The choices that were named; one where the answer is clear. */
-  named: readonly string[]
+  /** The choices that are named; one where the answer is clear. Asked of the last candidate alone. */
+  named: () => readonly string[]
 }
 
 /**
@@ -19,20 +19,22 @@ export function chosen(text: string, choices: readonly string[], truncated: bool
   const known = byName(choices)
   const strong: Candidate[] = []
   for (const { start, end, content } of findBoxes(text).boxes) {
-    strong.push({ at: start, end, named: namedBy(content, known) })
+    strong.push({ at: start, end, named: () => namedBy(content, known) })
   }
   for (const mark of findAnswerMarks(text)) {
     const marked = markedBy(text, mark)
     if (marked === undefined) continue
     const { from, end, content } = marked
-    strong.push({ at: from, end, named: namedBy(content.slice(0, longestName), known) })
+    strong.push({ at: from, end, named: () => namedBy(content.slice(0, longestName), known) })
   }
   strong.push(...answerLines(text, known))
-  const complete = strong.filter(({ end }) => !truncated || end < text.trimEnd().length)
+  const filled = text.trimEnd().length
+  const complete = strong.filter(({ end }) => !truncated || end < filled)
   const last = complete.sort((a, b) => a.at - b.at).at(-1)
   if (last !== undefined) {
-    if (last.named.length === 1) return { answer: last.named[0]! }
-    return none(last.named.length === 0 ? 'not_a_choice' : 'ambiguous')
+    const named = last.named()
+    if (named.length === 1) return { answer: named[0]! }
+    return none(named.length === 0 ? 'not_a_choice' : 'ambiguous')
   }
   if (truncated) return none('truncated')
   const said = lastSaid(text, known)
@@ -61,21 +63,22 @@ function byName(choices: readonly string[]): Known & { names: readonly string[] 
 function answerLines(text: string, known: ReturnType<typeof byName>): Candidate[] {
   const found: Candidate[] = []
   const opened = new Set<string>()
+  const filled = text.trimEnd().length
   let at = 0
   for (const line of text.split('\n')) {
     const bare = line.trim()
     const end = at + line.length
     const alone = bare.length <= 60 ? known(plain(bare)) : undefined
-    if (alone !== undefined) found.push({ at, end, named: [alone] })
+    if (alone !== undefined) found.push({ at, end, named: () => [alone] })
     const opening = /^[*_(["]*([^\s*_).:\]"]{1,40})[*_]*[).:\]][*_]*(?:\s|$)/.exec(bare)?.[1]
     const name = opening === undefined ? undefined : known(opening)
     if (name !== undefined) {
       opened.add(name)
       // One of several lines that each open with a choice lists them.
-      const isLast = text.slice(end).trim() === ''
+      const isLast = end >= filled
       const others = parenthesised(bare, known).some((other) => other !== name)
       if (isLast && opened.size === 1 && alone === undefined && !others)
-        found.push({ at, end, named: [name] })
+        found.push({ at, end, named: () => [name] })
     }
     at = end + 1
   }
@@ -84,9 +87,10 @@ function answerLines(text: string, known: ReturnType<typeof byName>): Candidate[
 
 /** The choices that a declaration names. */
 function namedBy(content: string, known: ReturnType<typeof byName>): string[] {
-  const bare = plain(content)
-  const whole = known(bare)
+  const all = plain(content)
+  const whole = known(all)
   if (whole !== undefined) return [whole]
+  const bare = all.slice(0, longestName)
   const several = bare
     .split(/\s*(?:,|;|&|\/|\band\b|\bor\b)\s*/)
     .map((part) => known(plain(part)))
@@ -129,7 +133,7 @@ function parenthesised(text: string, known: Known): string[] {
 }
 
 const saidAtEnd =
-  /(?<![\p{L}\p{N}])(?:is|be|pick|choose|select|with|option|choice|chose|picked)[ \t]*:?[ \t]+(\S{1,40})[ \t]*$/gimu
+  /(?<![\p{L}\p{N}])(?:is|be|pick|choose|select|with|option|choice|chose|picked)(?:[ \t]{0,4}:)?[ \t]{1,8}(\S{1,40})[ \t]*$/gimu
 
 /** The choice that is said at the end of a line, or else those in parentheses: several of them say nothing. */
 function lastSaid(text: string, known: ReturnType<typeof byName>): string[] {
@@ -142,13 +146,21 @@ function plain(text: string): string {
   let bare = withoutStyling(text).trim()
   for (let round = 0; round < 4; round++) {
     const before = bare
-    bare = bare
-      .replace(/^\(\s*([^()]*)\s*\)$/, '$1')
-      .replace(/^\[\s*([^[\]]*)\s*\]$/, '$1')
-      .replace(/[\s.,;:!)]+$/, (end) => (bare.includes('(') && end.includes(')') ? end : ''))
-      .trim()
+    bare = withoutEnd(
+      bare
+        .replace(/^\(([^()]*)\)$/, '$1')
+        .replace(/^\[([^[\]]*)\]$/, '$1')
+        .trim(),
+    )
     bare = withoutStyling(bare)
     if (bare === before) break
   }
   return bare
+}
+
+/** Without the punctuation at its end, unless that closes a parenthesis. */
+function withoutEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && /[\s.,;:!)]/.test(text[end - 1]!)) end--
+  return text.includes('(') && text.includes(')', end) ? text : text.slice(0, end)
 }

@@ -6,7 +6,7 @@ export function lastCodeBlock(text: string): Extraction {
   let last: string | undefined
   let at = 0
   for (const line of text.split('\n')) {
-    const fence = /^[ \t]{0,3}(`{3,}|~{3,})(.*)$/.exec(line)
+    const fence = /^[ \t]{0,3}(`{3,}|~{3,})(.*)$/s.exec(line)
     if (open === undefined && fence !== null) open = { fence: fence[1]!, from: at + line.length + 1 }
     else if (
       open !== undefined &&

@@ -105,7 +105,9 @@ function lastAnswered(flat: FlatText): Declared | undefined {
     const marked: Marked | undefined = markedBy(flat.text, marks[index]!)
     if (marked === undefined) continue
     const { from, end } = marked
-    const reading = readClaim(flat.text, { kind: 'prose', from, to: end })
+    // What the next one declares is not looked through twice.
+    const next = marks[index + 1]?.start ?? end
+    const reading = readClaim(flat.text, { kind: 'prose', from, to: next > from ? Math.min(end, next) : end })
     if (reading.reason === 'denied') continue
     if (reading.reason === 'no_number') {
       // Words for want of a number, with nothing after them, are what was answered.
@@ -146,7 +148,7 @@ function lastSaid(text: string): Extraction {
 function questions(text: string): { from: number; end: number }[] {
   const found: { from: number; end: number }[] = []
   let from = 0
-  for (const { 0: stop, index } of text.matchAll(/[.!?…]+(?=["'”’)\]]{0,3}(?:\s|$))|\n/g)) {
+  for (const { 0: stop, index } of text.matchAll(/(?<![.!?…])[.!?…]+(?=["'”’)\]]{0,3}(?:\s|$))|\n/g)) {
     if (stop.includes('?')) found.push({ from, end: index + stop.length })
     from = index + stop.length
   }

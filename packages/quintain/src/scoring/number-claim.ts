@@ -21,14 +21,24 @@ export type ClaimReading =
   | { start: number; end: number; reading: NumberReading; reason?: undefined }
   | { reason: NoAnswer | 'denied' | 'no_number' }
 
-/** What may stand before the number of a claim that is a number and nothing else: a name with an equals sign, `about`, a sign. */
-const opening =
-  /^[\s([{"'“‘~≈]*(?:(?:\p{L}\w{0,11}|total \p{L}+|answer)\s?[=:]|[=:])?[\s([{"'“‘~≈=]*(?:(?:about|approximately|approx\.?|around|roughly|negative|minus)(?!\p{L})|[-−–](?=\s))?[\s([{"'“‘~≈$€£¥₹]*$/iu
+const brackets = /^[\s([{"'“‘~≈]+/
+/** What may stand before the number of a claim that is a number and nothing else, each once: a name with an equals sign, `about`, a sign. */
+const openings = [
+  /^(?:(?:\p{L}\w{0,11}|total \p{L}{1,20})?\s?=|(?:answer\s?)?:)/iu,
+  /^(?:(?:about|approximately|approx\.?|around|roughly|negative|minus)(?!\p{L})|[-−–](?=\s))/iu,
+  /^[$€£¥₹]/,
+]
+
+function isOpening(lead: string): boolean {
+  let rest = lead.replace(brackets, '')
+  for (const part of openings) rest = rest.replace(part, '').replace(brackets, '')
+  return rest === ''
+}
 
 /** Whether a line begins as a number does: a heading such as `Step 4` does not. */
 export function opensWithNumber(text: string, from: number, to: number): boolean {
   const [first] = numbersBetween(text, from, Math.min(to, from + longestOpening))
-  return first !== undefined && opening.test(text.slice(from, Math.max(from, first.start)))
+  return first !== undefined && isOpening(text.slice(from, Math.max(from, first.start)))
 }
 const longestOpening = 80
 
@@ -39,7 +49,7 @@ export function readClaim(text: string, { kind, from, to }: Claim): ClaimReading
   const strict = kind !== 'prose'
   const [first] = tokens
   const lead = text.slice(from, Math.max(from, first!.start))
-  if (strict && !opening.test(lead)) return { reason: kind === 'line' ? 'no_number' : 'not_a_number' }
+  if (strict && !isOpening(lead)) return { reason: kind === 'line' ? 'no_number' : 'not_a_number' }
   const outside = kind === 'box' ? sentenceBefore(text, from) : ''
   // A list's bullet is no sign, though it looks like one.
   const begins = kind === 'prose' && text.charAt(from - 1) === '\n'
@@ -58,15 +68,16 @@ export function readSaid(
 ): ClaimReading & { from: number } {
   let from = at
   while (from > 0 && linkBetween(text, tokens[from - 1]!, tokens[from]!) !== undefined) from--
-  return { ...readChain(text, tokens, from), from }
+  return { ...readChain(text, tokens.slice(Math.max(0, from - 1), at + 1), from > 0), from }
 }
 
-function readChain(text: string, tokens: readonly NumberToken[], from: number): ClaimReading {
-  const earlier = tokens[from - 1]
-  if (earlier !== undefined && joins(text, earlier, tokens[from]!) && !saysNothingNew(earlier, tokens[from]!))
-    return { reason: 'ambiguous' }
-  return readTokens(text, tokens.slice(from), {
-    before: sentenceBefore(text, tokens[from]!.start),
+/** `joined`: the first of the tokens stands before the calculation, and may belong to it as a choice does. */
+function readChain(text: string, tokens: readonly NumberToken[], joined: boolean): ClaimReading {
+  const chain = joined ? tokens.slice(1) : tokens
+  const [earlier, first] = [tokens[0]!, chain[0]!]
+  if (joined && joins(text, earlier, first) && !saysNothingNew(earlier, first)) return { reason: 'ambiguous' }
+  return readTokens(text, chain, {
+    before: sentenceBefore(text, first.start),
     strictUntil: 0,
     kind: 'prose',
   })
@@ -108,7 +119,9 @@ function readTokens(text: string, tokens: readonly NumberToken[], context: Conte
   const until = kind === 'whole' ? text.length : sentenceEnd(text, token.end)
   const strictUntil = kind === 'line' ? Math.min(until, context.strictUntil) : context.strictUntil
   const after = withoutAsides(text.slice(token.end, Math.max(until, strictUntil)))
-  const factorial = (kind === 'box' || kind === 'whole') && /^\s?!/.test(text.slice(token.end, token.end + 2))
+  const exclaimed = /^ ?!/.exec(text.slice(token.end, token.end + 2))?.[0].length
+  const formula = kind === 'box' || kind === 'whole'
+  const factorial = formula && exclaimed !== undefined && token.end + exclaimed <= strictUntil
   if (factorial || goesOn(after.slice(0, Math.max(0, until - token.end)))) return { reason: 'not_a_number' }
   if (text.startsWith('?', until)) return { reason: 'ambiguous' }
   const shown = text.slice(0, token.end) + after

@@ -24,12 +24,13 @@ const marks = new RegExp(
     /\$/.source,
     /\{,\}|\}\{|[{}]/.source,
     /!|[ \t]{2,}|\t|\r\n?/.source,
-    /[\p{Extended_Pictographic}\ufe0e\ufe0f\u200b-\u200d\u2060\ufeff✓✗✘]+/u.source,
+    /(?:[\p{Extended_Pictographic}\u200b\u2060\ufeff✓✗✘]|\ufe0e|\ufe0f|\u200c|\u200d)+/u.source,
   ].join('|'),
   'gu',
 )
 /** Texts without any of these read as they stand. */
-const anyMark = /[\\*_`$<{}~\t\r\u200b-\u200d]| {2}|[\p{Extended_Pictographic}\ufe0f\ufeff✓✗✘]/u
+const anyMark =
+  /[\\*_`$<{}~\t\r]| {2}|\ufe0e|\ufe0f|\u200c|\u200d|[\p{Extended_Pictographic}\u200b\u2060\ufeff✓✗✘]/u
 
 /** Commands that stand for one character. */
 const symbols = new Map(

@@ -30,7 +30,7 @@ export function withoutStyling(text: string): string {
     .replace(/\\(?:left|right|displaystyle|,(?!\d)|;(?!\d)|!(?!\d)| )/g, ' ')
     .replace(/\\\$/g, '$')
     .replace(
-      /(\d)?\s*\\[dt]?frac\s*(?:\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}|(\d)(\d))/g,
+      /(?:(\d)\s{0,4})?\\[dt]?frac\s{0,4}(?:\{\s{0,4}(\d{1,99})\s{0,4}\}\s{0,4}\{\s{0,4}(\d{1,99})\s{0,4}\}|(\d)(\d))/g,
       (_all, whole, a, b, c, d) =>
         [whole, `${a ?? c}/${b ?? d}`].filter((part) => part !== undefined).join(' '),
     )

@@ -112,16 +112,16 @@ export function findNumbers(text: string): NumberToken[] {
   return numbersBetween(text, 0, text.length)
 }
 
-/** The numbers that begin in a part of a text. */
+/** The numbers that begin in a part of a text, at a cost of that part alone. */
 export function numbersBetween(text: string, from: number, to: number): NumberToken[] {
   const tokens: NumberToken[] = []
-  clusters.lastIndex = from
-  for (let match = clusters.exec(text); match !== null; match = clusters.exec(text)) {
-    if (match.index >= to) break
-    const token = tokenAt(text, match.index, match[0])
+  const part = text.slice(from, to)
+  clusters.lastIndex = 0
+  for (let match = clusters.exec(part); match !== null; match = clusters.exec(part)) {
+    const token = tokenAt(text, from + match.index, match[0])
     if (token === undefined) continue
     tokens.push(token)
-    clusters.lastIndex = Math.max(clusters.lastIndex, token.end)
+    clusters.lastIndex = Math.max(clusters.lastIndex, token.end - from)
   }
   return tokens
 }
