@@ -16,6 +16,7 @@ const reasons: Record<DifferenceReason, string> = {
   single_repeats: 'needs two scored attempts of every task in both runs',
   repeats_agree: 'the repeats of each task agree',
   same_run: 'it is the same run',
+  too_large: 'the scores are too large for their spread to be computed',
 }
 
 /** A score with its sign: what a difference is. */
@@ -57,7 +58,7 @@ export function measureLines({ success, reward }: PairComparison, corrected: boo
 /** What is said of one measure, in up to five lines. */
 function differenceLines(label: string, found: Difference, corrected: boolean): ComparisonLine[] {
   const { difference, newTasks, again } = found
-  if (difference === null) return [{ label, value: 'none', note: reasons.no_pairs }]
+  if (difference === null) return [{ label, value: 'none', note: reasons[newTasks.reason ?? 'no_pairs'] }]
   const counts = `n = ${plural(found.pairs, 'task')}: ${countText(found.higher)} better, ${countText(found.equal)} equal, ${countText(found.lower)} worse`
   const lines: ComparisonLine[] = [
     {

@@ -466,3 +466,19 @@ test('rewards outside 0 to 1 are taken to lie where they were seen, and that is 
   expect(comparison.pairs[0]!.reward).toMatchObject({ range: [-2, 11] })
   expect(formatComparison(comparison)).toContain('for rewards from -2.000 to 11.000, as were seen')
 })
+
+test('rewards that are tiny or huge are told as they are, and never as none or nothing', async () => {
+  const environment = { success: false }
+  const all = (value: (task: number) => number) =>
+    run(rewards(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`t${i}`, [value(i)]]))), {
+      environment,
+    })
+  const tiny = await compareRuns([await all(() => 0), await all((i) => 1e-10 * (1 + (i % 3)))])
+  expect(tiny.pairs[0]!.reward).toMatchObject({ higher: 12, p: 2 ** -11 })
+  expect(formatComparison(tiny)).toMatch(/reward {4}\+2e-10 \[\+1\.\de-10, \+2\.\de-10\]/)
+  const huge = await compareRuns([await all(() => -1e308), await all((i) => (i % 2 === 0 ? 1e308 : 1e307))])
+  const text = formatComparison(huge)
+  expect(text).toContain('none (the scores are too large for their spread to be computed)')
+  expect(text).not.toMatch(/NaN|Infinity|\[none/)
+  expect(huge.pairs[0]!.reward).toMatchObject({ difference: null, p: null, pMean: null })
+})

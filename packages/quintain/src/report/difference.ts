@@ -23,6 +23,8 @@ export type DifferenceReason =
   | 'repeats_agree'
   /** Both are one and the same run. */
   | 'same_run'
+  /** The scores are too large for their spread to be a number. */
+  | 'too_large'
 
 /** An interval of a difference, what it speaks of, and how it was made. */
 export interface DifferenceInterval {
@@ -153,7 +155,7 @@ const methods = { t: 't, paired by task', bonett_price: 'Bonett and Price, paire
 
 function reasonOf(reason: string | undefined): { reason?: DifferenceReason } {
   if (reason === undefined) return {}
-  const known = ['no_pairs', 'single_pair', 'single_repeats'] as const
+  const known = ['no_pairs', 'single_pair', 'single_repeats', 'too_large'] as const
   return { reason: known.find((one) => one === reason) ?? 'no_spread' }
 }
 

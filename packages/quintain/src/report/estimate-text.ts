@@ -10,6 +10,7 @@ const reasons: Record<EstimateReason, string> = {
   no_spread: 'all values are equal',
   single_repeats: 'needs two scored attempts of every task',
   repeats_agree: 'the repeats of each task agree',
+  too_large: 'the scores are too large for their spread to be computed',
 }
 
 function intervalText([low, high]: readonly [number, number]): string {

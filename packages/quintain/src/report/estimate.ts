@@ -1,4 +1,4 @@
-import { clusteredMean, clusteredProportion, repeatMean, type Scope } from '../stats/index.ts'
+import { clusteredMean, clusteredProportion, RunningMean, repeatMean, type Scope } from '../stats/index.ts'
 
 /** Why an estimate has no value, or no interval. */
 export type EstimateReason =
@@ -16,6 +16,8 @@ export type EstimateReason =
   | 'single_repeats'
   /** The attempts at each task all came to the same; that is no proof that the next would. */
   | 'repeats_agree'
+  /** The scores are too large for their spread to be a number. */
+  | 'too_large'
 
 /** What an interval speaks of: tasks that were never seen, drawn as these were, or these very tasks run again. */
 export type EstimateScope = Scope
@@ -74,6 +76,12 @@ function isBinary(groups: Groups): boolean {
   return true
 }
 
+function largestOf(groups: Groups): number {
+  let largest = 0
+  for (const group of groups) for (const score of group) largest = Math.max(largest, Math.abs(score))
+  return largest
+}
+
 function proportionOfNewTasks(groups: Groups): Method {
   const found = clusteredProportion(groups, level)
   const words = {
@@ -93,8 +101,11 @@ function meanOfNewTasks(groups: Groups): Method {
   // A reward that is zero or one wherever it was seen is a rate, and a t interval of a rate is poor below a few hundred.
   if (isBinary(groups)) return proportionOfNewTasks(groups)
   const found = clusteredMean(groups, { level })
-  if (found.interval === null) return { interval: null, method: 'none', reason: 'single_task' }
-  if (found.stderr !== null && found.stderr < 1e-12) {
+  if (found.interval === null) {
+    const reason = found.reason === 'too_large' ? 'too_large' : 'single_task'
+    return { interval: null, method: 'none', reason }
+  }
+  if (found.stderr !== null && found.stderr <= 1e-12 * largestOf(groups)) {
     return { interval: null, method: 'none', reason: 'no_spread' }
   }
   const single = found.n === found.clusters
@@ -111,10 +122,15 @@ function spreadInsideTasks(groups: Groups): Method {
     return {
       interval: null,
       method: 'none',
-      reason: found.reason === 'no_spread' ? 'repeats_agree' : 'single_repeats',
+      reason: reasonOf(found.reason),
     }
   }
   return { interval: found.interval, method: 't over repeats inside tasks' }
+}
+
+function reasonOf(reason: string | undefined): EstimateReason {
+  if (reason === 'too_large') return reason
+  return reason === 'no_spread' ? 'repeats_agree' : 'single_repeats'
 }
 
 function proportionOfSameTasks(groups: Groups): Method {
@@ -154,15 +170,13 @@ export function estimate(
     tasks++
     planned += orders.length
   }
-  let n = 0
-  let sum = 0
+  const running = new RunningMean()
   let scoredTasks = 0
   for (const group of groups) {
     scoredTasks++
-    n += group.length
-    for (const score of group) sum += score
+    for (const score of group) running.add(score)
   }
-  const observed = n === 0 ? null : sum / n
+  const { n, total: sum, mean: observed } = running
   const facts = {
     n,
     planned,

@@ -1,8 +1,11 @@
-/** A score to three significant places after the point, without a false minus. */
+/** A score to three places after the point, without a false minus; smaller and huge ones by their own digits. */
 export function scoreText(value: number | null, places = 3): string {
   if (value === null || !Number.isFinite(value)) return 'none'
+  if (Math.abs(value) >= 1e15) return value.toExponential(places)
   const text = value.toFixed(places)
-  return Number(text) === 0 ? (0).toFixed(places) : text
+  if (Number(text) !== 0) return text
+  // What is not zero is not called so, unless it is what rounding leaves of a zero.
+  return Math.abs(value) < 1e-12 ? (0).toFixed(places) : String(Number(value.toPrecision(2)))
 }
 
 /** A number of things, with thousands apart. */

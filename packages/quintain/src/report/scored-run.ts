@@ -114,6 +114,6 @@ export async function readScoredRun(dir: string): Promise<ScoredRun> {
     tried,
     wallMs: { p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) },
     lost: fold.lost,
-    damage: fold.issues.length === 0 ? undefined : damageText(fold),
+    damage: fold.issues.length === 0 ? undefined : damageText(fold, status.pending + status.cancelled),
   }
 }

@@ -513,19 +513,25 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
   if (fold.issues.length > 0) {
     summary.warnings.push({
       code: 'journal_damaged',
-      message: damageText(fold),
+      message: damageText(fold, status.pending + status.cancelled),
     })
   }
   return summary
 }
 
 /** What is wrong with the files of a run, in a sentence. */
-export function damageText({ issues, lost }: Pick<RunFold<Folded>, 'issues' | 'lost'>): string {
+export function damageText(
+  { issues, lost }: Pick<RunFold<Folded>, 'issues' | 'lost'>,
+  /** Orders that are not finished, lost ones among them. */
+  open: number,
+): string {
   const places = issues.length === 1 ? '1 damaged place' : `${issues.length} damaged places`
   const files = [...new Set(issues.map(({ file }) => file))].join(', ')
   const orders = lost === 1 ? '1 order' : `${lost} orders`
   const gone = lost === 0 ? '' : ` ${orders} can no longer be read, and count as open;`
-  return `${places} in the run's files (${files}) were skipped;${gone} \`npx quintain resume\` runs again what they held.`
+  const rest =
+    open === 0 ? 'every order is finished all the same.' : '`npx quintain resume` runs again what they held.'
+  return `${places} in the run's files (${files}) were skipped;${gone} ${rest}`
 }
 
 /** Puts the orders of a task side by side: where each order goes, and from where to where each task reaches. */

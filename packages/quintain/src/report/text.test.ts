@@ -164,7 +164,10 @@ describe('styleFor', () => {
 })
 
 test('numbers as people read them', () => {
-  expect(scoreText(-0.0001)).toBe('0.000')
+  expect(scoreText(-1e-17)).toBe('0.000')
+  expect(scoreText(-0.0001)).toBe('-0.0001')
+  expect(scoreText(3e-10)).toBe('3e-10')
+  expect(scoreText(1e308)).toBe('1.000e+308')
   expect(scoreText(null)).toBe('none')
   expect(countText(1234567)).toBe('1,234,567')
   expect(shareText(0.9999)).toBe('> 99.9 %')
