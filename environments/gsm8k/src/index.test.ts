@@ -150,9 +150,13 @@ describe('recorded policies', () => {
       expect(JSON.stringify(await readPrivate(dir, chosen!))).not.toContain('canary-of-the-recordings')
   })
 
-  test('without the file, each order is a fault that says what to do', async () => {
-    const run = await evaluate(env, { policy: 'script:6B-verified', tasks: 1 })
-    expect(run.summary.status.faulted).toBe(1)
-    expect(JSON.stringify(run.summary)).toContain('--option recordings=FILE')
+  test('without the file they are refused before anything is ordered, with what to do', async () => {
+    await expect(evaluate(env, { policy: 'script:6B-verified', tasks: 1 })).rejects.toMatchObject({
+      code: 'options_invalid',
+      message: expect.stringMatching(
+        /6B-verified cannot play with these options: .*--option recordings=FILE/,
+      ),
+    })
+    expect((await evaluate(env, { policy: 'script:oracle', tasks: 1 })).success.value).toBe(1)
   })
 })

@@ -2,7 +2,7 @@ import { environment, type RewardContext, type Script, type Transcript } from 'q
 import { z } from 'zod'
 import { type ProblemData, permissionsFor, problems } from './problems.ts'
 import { profiles, type Ruling } from './profiles.ts'
-import { type RecordedModel, recordedModels, recordedSolution } from './recorded.ts'
+import { noRecordings, type RecordedModel, recordedModels, recordedSolution } from './recorded.ts'
 
 export { type Answered, type Profile, profiles, type Ruling } from './profiles.ts'
 export { type RecordedModel, recordedModels } from './recorded.ts'
@@ -95,6 +95,10 @@ export default environment({
   policies: Object.fromEntries(
     (Object.keys(recordedModels) as RecordedModel[]).map((model) => [model, replay(model)]),
   ),
+  unplayable: ({ options: { recordings } }) =>
+    recordings === undefined
+      ? Object.fromEntries(Object.keys(recordedModels).map((model) => [model, noRecordings]))
+      : {},
   floor: ['noop'],
   notes: ({ options: { data } }) =>
     data === undefined

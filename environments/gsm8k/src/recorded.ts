@@ -12,6 +12,10 @@ export const recordedModels = {
 } as const
 export type RecordedModel = keyof typeof recordedModels
 
+/** What these policies lack without the option. */
+export const noRecordings =
+  'it replays example_model_solutions.jsonl of openai/grade-school-math; say where that is: --option recordings=FILE'
+
 const solution = z.object({ solution: z.string() })
 const row = z.object({
   question: z.string(),
@@ -49,9 +53,7 @@ export function recordedSolution(options: {
 }): string {
   const { recordings, asReleased, model, question } = options
   if (recordings === undefined) {
-    throw new Error(
-      'these policies replay example_model_solutions.jsonl of openai/grade-school-math; say where it is: --option recordings=FILE',
-    )
+    throw new Error(noRecordings)
   }
   const said = rowsOf(resolve(recordings)).get(String(question))?.[recordedModels[model]].solution
   if (said === undefined)

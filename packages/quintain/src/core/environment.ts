@@ -400,6 +400,13 @@ export interface Definition<
     (context: ScriptContext<StandardSchemaV1.InferOutput<OptionsSchema>, PublicTask<Data>>) => Script
   >
   /**
+   * Which of `policies` cannot play with these options, by name, and what they lack, in a sentence. Naming one of them is
+   * refused before anything is ordered.
+   */
+  unplayable?: (context: {
+    options: StandardSchemaV1.InferOutput<OptionsSchema>
+  }) => Readonly<Record<string, string>>
+  /**
    * Policies that know nothing of the task (`noop`, `random`, or ones of `policies`). `eval` plays them beside whoever
    * is measured, and the report says what they reached: the floor, which an agent has to leave to have shown anything.
    */
@@ -438,6 +445,7 @@ const definitionKeys = [
   'success',
   'oracle',
   'policies',
+  'unplayable',
   'floor',
   'notes',
 ] as const satisfies readonly (keyof ErasedDefinition)[]
@@ -531,7 +539,7 @@ const reservedPolicies = ['noop', 'oracle', 'play']
 
 /** What types would have said to whoever writes without them: functions that are none, and slips in names. */
 function checkRest(definition: ErasedDefinition, rewards: readonly [string, unknown][]): void {
-  for (const field of ['world', 'success', 'oracle', 'notes'] as const) {
+  for (const field of ['world', 'success', 'oracle', 'unplayable', 'notes'] as const) {
     const value: unknown = definition[field]
     if (value !== undefined && typeof value !== 'function') complain(`"${field}" is no function.`)
   }

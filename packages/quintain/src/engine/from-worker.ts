@@ -49,6 +49,7 @@ const description = z.looseObject({
   scripted: texts,
   oracle: z.boolean(),
   policies: texts,
+  unplayable: z.record(z.string(), z.string()),
   floor: texts,
   notes: texts,
   needs: texts,

@@ -122,6 +122,7 @@ export class EnvironmentHost {
       scripted: Object.entries(definition.seats ?? {}).flatMap(([seat, { play }]) => (play ? [seat] : [])),
       oracle: definition.oracle !== undefined,
       policies: Object.keys(definition.policies ?? {}),
+      unplayable: unplayableIn(definition, opened),
       floor: [...(definition.floor ?? [])],
       notes: notesOf(definition, opened),
       needs: [...new Set<Need>([...(definition.needs ?? []), ...(sandbox ? ['sandbox' as const] : [])])],
@@ -485,6 +486,18 @@ function sandboxOf(definition: ErasedDefinition, options: unknown): SandboxDefin
   const given = typeof sandbox === 'function' ? sandbox({ options: options as never }) : sandbox
   if (given !== undefined) return checkSandbox(given)
   return needs.includes('sandbox') ? {} : undefined
+}
+
+function unplayableIn(definition: ErasedDefinition, options: unknown): Record<string, string> {
+  const given: unknown = definition.unplayable?.({ options: options as never }) ?? {}
+  const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
+  if (!isRecord || Object.values(given).some((lack) => typeof lack !== 'string')) {
+    throw new QuintainError(
+      'definition_invalid',
+      `unplayable() gave ${kindOf(given)}; give a sentence for each policy that cannot play.`,
+    )
+  }
+  return { ...given } as Record<string, string>
 }
 
 function notesOf(definition: ErasedDefinition, options: unknown): string[] {

@@ -78,6 +78,13 @@ export function checkPolicies(
     const known = ['noop', ...(description.oracle ? ['oracle'] : []), ...description.policies]
     if (hasTools && !known.includes('random')) known.push('random')
     if (policy.name === 'play' && description.scripted.includes(seat)) continue
+    if (Object.hasOwn(description.unplayable, policy.name)) {
+      throw new QuintainError(
+        'options_invalid',
+        `script:${policy.name} cannot play with these options: ${description.unplayable[policy.name]}`,
+        { facts: { policy: policy.name } },
+      )
+    }
     if (known.includes(policy.name)) continue
     const why =
       policy.name === 'oracle'

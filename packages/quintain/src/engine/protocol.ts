@@ -55,6 +55,8 @@ export interface HostDescription {
   scripted: Seat[]
   oracle: boolean
   policies: string[]
+  /** Those of them that cannot play with these options, and what they lack. */
+  unplayable: Record<string, string>
   /** Policies that know nothing of the task. */
   floor: string[]
   notes: string[]

@@ -275,6 +275,22 @@ describe('self-play', () => {
   })
 })
 
+test('a policy that cannot play with the options is refused before anything runs, with what it lacks', async () => {
+  const lame = environment({
+    tasks: [{ id: 'a' }],
+    rewards: { one: () => 1 },
+    policies: { *walk() {}, *ride() {} },
+    unplayable: () => ({ ride: 'there is no horse; --option horse=NAME' }),
+  })
+  await expect(recorded(lame, { policy: 'script:ride' })).rejects.toMatchObject({
+    code: 'options_invalid',
+    message: expect.stringContaining('script:ride cannot play with these options: there is no horse'),
+  })
+  expect((await recorded(lame, { policy: 'script:walk' })).only.outcome).toBe('completed')
+  const odd = environment({ ...lame.definition, unplayable: () => ({ ride: 1 }) as never })
+  await expect(recorded(odd, { policy: 'script:walk' })).rejects.toMatchObject({ code: 'definition_invalid' })
+})
+
 test('a seat that nobody plays, and a seat that does not exist, are refused before anything runs', async () => {
   await expect(recorded(nim, { policy: 'script:greedy' })).rejects.toMatchObject({ code: 'needs_unmet' })
   await expect(
