@@ -44,12 +44,51 @@ const spellings: [string, string][] = [
   ['<think>#### 18', '011'],
   ['#### 18\n\nLet me check with 3 more.', '111'],
   ['So 3 eggs, then 18 eggs.', '101'],
+  ['The final answer is $\\boxed{18}$. I hope it is correct.', '101'],
+  ['The answer is \\(\\boxed{18}\\).', '101'],
+  ['**The final answer is $\\boxed{18}$**. Ok', '101'],
+  ['#### 18!', '110'],
+  ['#### 18 ✅', '110'],
+  ['#### _18_', '100'],
+  ['#### (18)', '101'],
+  ['#### 18 cm^2', '110'],
+  ['#### 18, in total', '110'],
+  ['#### 18 dollars ($18)', '110'],
+  ['#### 9 x 2 = 18', '101'],
+  ['#### negative 18', '000'],
+  ['#### half of 18', '000'],
+  ['#### 18 dozen', '010'],
+  ['#### 18\\pi', '010'],
+  ['#### >18', '000'],
+  ['\\boxed{7} or \\boxed{18}', '000'],
+  ['<|channel|>analysis<|message|>#### 18', '011'],
   ['180', '000'],
   ['', '000'],
 ]
 
 test.each(spellings)('%j: robust, official, verifiers', (said, verdicts) => {
   expect(judge(said)).toBe(verdicts)
+})
+
+test.each(['The answer is 18 or 7.', 'The answer is not 18.', 'It might be 5, 6, 7, 8, 18', '#### 7 = 18'])(
+  '%j is no answer to ours, where Math-Verify picks 18',
+  (said) => {
+    expect(judge(said)).toBe('000')
+  },
+)
+
+test('reasoning in channels is not read by ours; the final one is', () => {
+  const said = (answer: string, thought: string) =>
+    `<|channel|>analysis<|message|>#### ${thought}<|end|><|start|>assistant<|channel|>final<|message|>#### ${answer}<|return|>`
+  expect(judge(said('18', '7'))[0]).toBe('1')
+  expect(judge(said('7', '18'))[0]).toBe('0')
+})
+
+test('nesting of any depth is a wrong answer, and no fault of the grader', () => {
+  for (const depth of [100, 3_000, 20_000]) {
+    expect(judge(`${'\\boxed{'.repeat(depth)}7${'}'.repeat(depth)}`)).toBe('000')
+    expect(judge(`${'\\boxed{'.repeat(depth)}18${'}'.repeat(depth)}`)).toBe('101')
+  }
 })
 
 test('a message that was cut off is not read to its end by ours', () => {

@@ -50,9 +50,9 @@ export const verifiers: Profile = ({ said, gold }) => {
   return compare(extractAnswer(marked ?? said, { kind: 'final_number' }), gold, verifiersPolicy)
 }
 
-/** In a box Math-Verify reads no number that has words, emphasis, a tilde or a full stop beside it. */
+/** In a box Math-Verify reads no number that has words, emphasis, a tilde, a symbol or the end of a sentence beside it. */
 function unreadInBox(marked: string): boolean {
-  return /\.$|\*\*|~|\p{L}{2}/u.test(marked.replace(/\\[a-z]+/g, ''))
+  return /[.!]$|\*\*|_|~|\p{Extended_Pictographic}|\p{L}{2}/u.test(marked.replace(/\\[a-z]+/g, ''))
 }
 
 /** Questions that ask for a percentage have the bare number as gold, and none has a unit. */
@@ -61,7 +61,7 @@ export const robustPolicy: NumberPolicy = { percent: 'ignore', units: 'ignore' }
 /**
  * Ours: after the reasoning, the number that is declared last (`####`, a box, "the answer is"), or else the last number
  * of the message, compared as an exact number with its sign. `$18`, `18.00`, `18 dollars` and `**18**` are 18; `18-20`,
- * `18 + 2` and half of a message that was cut off are no answer.
+ * `18 + 2`, `18 or 7`, `not 18`, `> 18` and half of a message that was cut off are no answer.
  */
 export const robust: Profile = ({ said, gold, truncated }) =>
   compare(extractAnswer(said, { kind: 'final_number', truncated }), gold, robustPolicy)

@@ -121,6 +121,22 @@ test.each([
   ['<think>a</think>', '', 'a'],
   [' plain ', 'plain', null],
   ['a <thinker> b', 'a <thinker> b', null],
+  ['< think >a</ think >b', 'b', 'a'],
+  ['<scratchpad>a</scratchpad> b', 'b', 'a'],
+  ['<seed:think>a</seed:think>b', 'b', 'a'],
+  ['<|START_THINKING|>a<|END_THINKING|>b', 'b', 'a'],
+  // The harmony format: what counts is the final channel, where it comes last.
+  ['<|channel|>analysis<|message|>a', null, 'a'],
+  [
+    '<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>',
+    'b',
+    'a',
+  ],
+  ['<|channel|>final<|message|>b<|end|><|start|>assistant<|channel|>analysis<|message|>a', null, 'a'],
+  ['<|channel|>final<|message|>b', 'b', ''],
+  ['<|channel|>final<|message|><think>a</think>b<|return|>', 'b', 'a'],
+  ['<|channel|>commentary to=functions.look <|constrain|>json<|message|>{"a":1}<|call|>', null, '{"a":1}'],
+  ['The token <|channel|> opens a channel.', 'The token <|channel|> opens a channel.', null],
 ])('stripReasoning: %j', (text, said, reasoning) => {
   expect(stripReasoning(text)).toEqual({ answer: said, reasoning })
 })
