@@ -2,21 +2,23 @@ import { regressionOf } from '../../../packages/quintain/src/report/regression.t
 import { boundedMeanTest, pairedDifference, signFlips } from '../../../packages/quintain/src/stats/index.ts'
 import type { RandomInputs } from '../random-inputs.ts'
 import { drawPair, type TwoSides } from './population.ts'
-import type { Scenario } from './scenario.ts'
+import { holds, type Scenario } from './scenario.ts'
 
 const alarms = { counted: 'false alarms', nominal: 0.05 } as const
 const found = { counted: 'found', nominal: 0.8 } as const
 const range = [-1, 1] as const
 
-/** Share of the tasks that the second policy wins for good. */
-const gained = 0.1
-
 /**
- * The hard case of a test of the mean: a tenth of the tasks goes from never to always, and the others, solved always, lose
+ * The hard case of a test of the mean: a share `gained` of the tasks goes from never to always, and the others, solved always, lose
  * so much that the mean stays, less `loss`. In thirty tasks the gain may be missed, and then all that is seen is loss.
  */
 function drawSkewed(
-  { tasks, repeats, loss = 0 }: { tasks: number; repeats: number; loss?: number },
+  {
+    tasks,
+    repeats,
+    gained = 0.1,
+    loss = 0,
+  }: { tasks: number; repeats: number; gained?: number; loss?: number },
   random: RandomInputs,
 ): TwoSides {
   const after = 1 - (gained + loss) / (1 - gained)
@@ -77,6 +79,27 @@ function drawLoss(tasks: number, repeats: number, loss: number, random: RandomIn
 }
 
 export const gateScenarios: readonly Scenario[] = [
+  ...(
+    [
+      [20, 4],
+      [30, 4],
+      [50, 4],
+      [100, 4],
+    ] as const
+  ).map(
+    ([tasks, repeats]): Scenario => ({
+      counted: 'covered',
+      nominal: 0.95,
+      name: 'pairedDifference, 1 task in 20 gains all, the rest pays',
+      tasks,
+      repeats,
+      bounds: [0.75, 1],
+      trial: (random) => {
+        const { a, b } = drawSkewed({ tasks, repeats, gained: 0.05 }, random)
+        return holds(pairedDifference(a, b, { draws: 99 }).interval, 0)
+      },
+    }),
+  ),
   ...sizes.map(
     ([tasks, repeats]): Scenario => ({
       ...alarms,
