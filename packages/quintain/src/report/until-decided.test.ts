@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createRng } from '../core/index.ts'
+import { decidedText } from './decided-text.ts'
 import { type SideResult, UntilDecided } from './until-decided.ts'
 
 /** Results of two runs that succeed at these rates, repeats of a task side by side. */
@@ -94,4 +95,18 @@ describe('results that are missing', () => {
     )
     expect(decidedAfter(all, 2)).toBeLessThan(200)
   })
+})
+
+test('a decision that was taken while results were missing says so', () => {
+  const decided = {
+    alpha: 0.05,
+    tasks: 40,
+    difference: 0.4,
+    interval: [0.05, 0.8],
+    p: 0.04,
+  } satisfies Parameters<typeof decidedText>[0]
+  expect(decidedText(decided)).toMatch(/^Decided after 40 tasks: the second is better by 0\.400/)
+  expect(decidedText({ ...decided, missing: 3 })).toMatch(
+    /^Decided after 40 tasks, of which 3 lacked results, taken at their worst for it: the second is better/,
+  )
 })
