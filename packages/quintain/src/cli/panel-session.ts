@@ -8,6 +8,7 @@ import {
   costSuccessText,
   decidedText,
   faultsText,
+  floorText,
   formatComparison,
   printableLine,
   type RunSummary,
@@ -61,6 +62,12 @@ export async function panelSession(
   } else {
     if (comparison !== null) {
       io.stdout.write(formatComparison(comparison, { style }))
+      const [first] = runs
+      if (first?.run.floor !== undefined) {
+        // One floor for all of them: it is of the plan that they share.
+        const [values, { note }] = floorText(first.run.floor, first.run.environment.success)
+        io.stdout.write(`\n  floor  ${values} ${style.dim(`(${note})`)}\n`)
+      }
       const picture = costSuccess(comparison)
       // Players that cost nothing have nothing to be drawn.
       if (picture.points.some(({ cost }) => cost !== 0)) io.stdout.write(`\n${costSuccessText(picture)}`)

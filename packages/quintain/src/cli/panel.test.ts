@@ -21,6 +21,7 @@ export default environment({
   rewards: { exact: ({ task, transcript }) => Number(transcript.answer.endsWith(' ok')) },
   success: ({ rewards }) => rewards.exact === 1,
   *oracle() { yield 'gold ok' },
+  floor: ['noop'],
   policies: { *half({ task }) { yield Number(task.id.slice(5)) % 2 ? 'it is ok' : 'no' } },
 })
 `
@@ -80,6 +81,9 @@ describe('several models in one command', () => {
     expect(out).toMatch(/A {2}openai-compatible:m-bad +0\.100 /)
     expect(out).toMatch(/B {2}openai-compatible:m-good +0\.900 /)
     expect(out).toMatch(/success +\+0\.800 \[\+0\.\d+, \+0\.\d+\] /)
+    expect(out).toMatch(
+      /^ {2}floor {2}noop 0\.000 \(success of policies that know nothing of the task, once over 40 tasks/m,
+    )
     expect(out).toContain('US dollars an order, log scale')
     expect(out).toMatch(/m-good: success 0\.900 .*, \$0\.022 an order; on the frontier/)
     expect(err).toContain('Note: 40 tasks x 1 can show a change of about')

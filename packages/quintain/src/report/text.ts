@@ -53,7 +53,7 @@ export function faultsText(faults: readonly FaultCount[]): string {
 }
 
 /** `noop 0.000, random 0.050`, and of what: success where the environment says what that is, else the mean reward. */
-function floorText(floor: readonly FloorRecord[], success: boolean): [string, { note: string }] {
+export function floorText(floor: readonly FloorRecord[], success: boolean): [string, { note: string }] {
   const values = floor.map((one) => {
     const value = success ? one.success : one.reward
     const lost = one.tasks - one.scored
