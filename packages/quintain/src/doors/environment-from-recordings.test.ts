@@ -205,6 +205,8 @@ test('what cannot be read is told line by line, and nothing else is lost', async
     { other: 1 },
     [user('Two?')],
     [user([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]), assistant('A cat.')],
+    `{"messages":[{"role":"user","content":"Deep?"}],"x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`,
+    { messages: [user('Deep?'), assistant('', ['dig', `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`])] },
     { messages: [user('Three?'), tool('stray'), assistant('3', ['odd.name/x', '{broken'])] },
     `{"messages": [{"role":"user","content":"${'y'.repeat(10 * 1024 * 1024)}"}]}`,
     '{"torn": ',
@@ -215,22 +217,24 @@ test('what cannot be read is told line by line, and nothing else is lost', async
     'line 5',
     'line 6',
     'line 7',
-    'line 12',
+    'line 10',
+    'line 14',
   ])
   expect(found.unread.map(({ problem }) => problem).join('\n')).toMatch(
-    /not JSON[\s\S]*no user message[\s\S]*no messages[\s\S]*role "king"[\s\S]*neither a list[\s\S]*cut off/,
+    /not JSON[\s\S]*no user message[\s\S]*no messages[\s\S]*role "king"[\s\S]*neither a list[\s\S]*500 levels deep[\s\S]*cut off/,
   )
-  expect(found.conversations).toBe(5)
-  expect(tasks).toHaveLength(5)
+  expect(found.conversations).toBe(6)
+  expect(tasks).toHaveLength(6)
   expect(tasks[2]?.prompt).toEqual([
     { role: 'user', content: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] },
   ])
   for (const [i, task] of tasks.entries()) expect(taskProblems(task, i)).toEqual([])
-  const [renamed] = JSON.parse(await read('tools.json')) as { name: string }[]
+  const [deep, renamed] = JSON.parse(await read('tools.json')) as { name: string }[]
+  expect(deep?.name).toBe('dig')
   expect(renamed?.name).toMatch(/^odd_name_x_[0-9a-f]{8}$/)
   const todo = await read('TODO.md')
   expect(todo).toContain('## What could not be read')
-  expect(await read(`todo/${tasks[3]!.id}.md`)).toContain('answers no call')
+  expect(await read(`todo/${tasks[4]!.id}.md`)).toContain('answers no call')
   expect(todo).toContain('1 with unreadable arguments')
   expect(todo.length).toBeLessThan(20_000)
 })

@@ -1,4 +1,4 @@
-import { type Message, sha256, type ToolSpec } from '../core/index.ts'
+import { type Message, nestsTooDeep, sha256, type ToolSpec } from '../core/index.ts'
 import { SeenValues } from './infer-schema.ts'
 import { SeenProse } from './seen-prose.ts'
 
@@ -132,14 +132,14 @@ export class ToolsSeen {
   }
 }
 
-/** Arguments of a call as an object; none at all are an empty one. Undefined for what is no JSON object. */
+/** Arguments of a call as an object; none at all are an empty one. Undefined for what is no JSON object, and for what nests so deep that nobody reads it. */
 export function parsedArguments(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    const readable =
+      typeof value === 'object' && value !== null && !Array.isArray(value) && !nestsTooDeep(text)
+    return readable ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined
   }

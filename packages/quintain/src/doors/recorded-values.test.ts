@@ -49,6 +49,21 @@ test('one object over many lines is one value', async () => {
   ])
 })
 
+test.each([
+  ['x.jsonl', (values: string[]) => values.join('\n'), 'line'],
+  ['x.json', (values: string[]) => `[${values.join(',\n')}]`, 'conversation'],
+])(
+  'a value too deep to be written again is told in its place, and the rest is read: %s',
+  async (name, file, place) => {
+    const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+    expect(await read(name, file(['{"a":1}', deep, '{"a":3}']))).toEqual([
+      `${place} 1 {"a":1}`,
+      `${place} 2 ! it nests more than 500 levels deep`,
+      `${place} 3 {"a":3}`,
+    ])
+  },
+)
+
 test('what cannot be read is told in its place, and the rest is read', async () => {
   expect(await read('x.jsonl', '{"a":1}\n{"a":\n{"a":3}\n{"a":')).toEqual([
     'line 1 {"a":1}',

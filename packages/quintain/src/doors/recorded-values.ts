@@ -2,7 +2,14 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { jsonProblem, messageOf, QuintainError, readJsonlFile } from '../core/index.ts'
+import {
+  jsonProblem,
+  messageOf,
+  mostNesting,
+  nestsTooDeep,
+  QuintainError,
+  readJsonlFile,
+} from '../core/index.ts'
 import { ArrayElements } from './array-elements.ts'
 
 /** A value of a file of recordings and where it stands, or why there is none. */
@@ -98,7 +105,7 @@ async function* lines(path: string): AsyncGenerator<RecordedValue, void, undefin
   })
   for await (const { value, line } of records) {
     yield* found.splice(0)
-    yield { place: `line ${line + 1}`, value }
+    yield valueAt(`line ${line + 1}`, value)
   }
   yield* found
 }
@@ -137,19 +144,30 @@ async function* single(path: string): AsyncGenerator<RecordedValue, void, undefi
 function parsed(bytes: Buffer, place: string): RecordedValue {
   if (!isUtf8(bytes)) return { place, problem: 'it is not valid UTF-8' }
   try {
-    return { place, value: parse(bytes.toString('utf8')) }
+    return valueAt(place, parse(bytes.toString('utf8')))
   } catch (thrown) {
     return { place, problem: `it is not JSON: ${messageOf(thrown)}` }
   }
 }
 
+/** What stands in the place of a value that could be read, and not be written again. */
+const tooDeep = Symbol('too deep')
+
+function valueAt(place: string, value: unknown): RecordedValue {
+  return value === tooDeep
+    ? { place, problem: `it nests more than ${mostNesting} levels deep` }
+    : { place, value }
+}
+
 /** `JSON.parse`, with an error that quotes nothing of the text but says what Python's writer leaves behind most often. */
 function parse(text: string): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch (thrown) {
     const found = /[:[,]\s*-?(NaN|Infinity)\b/.exec(text)?.[1]
     const hint = found === undefined ? '' : ` (it holds ${found}, which JSON has no word for)`
     throw new SyntaxError(`${jsonProblem(thrown)}${hint}`, { cause: thrown })
   }
+  return nestsTooDeep(text) ? tooDeep : value
 }

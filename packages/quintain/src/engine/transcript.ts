@@ -1,6 +1,7 @@
 import {
   type CallView,
   type Message,
+  nestsTooDeep,
   type Outcome,
   type Seat,
   type ToolMessage,
@@ -114,8 +115,10 @@ function callViews(messages: readonly Message[]): CallView[] {
   return views
 }
 
+/** Undefined for what was no call: no JSON, or so deep that a grader that walks it would fall. */
 function parsed(text: string): unknown {
   try {
+    if (nestsTooDeep(text)) return undefined
     return text === '' ? {} : JSON.parse(text)
   } catch {
     return undefined

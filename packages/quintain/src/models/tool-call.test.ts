@@ -46,8 +46,9 @@ describe('parseToolArguments', () => {
     ['{"a": -', 'truncated'],
     ['{"a": "\\u12', 'truncated'],
     ['{', 'truncated'],
+    [`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`, 'malformed'],
     ['"{\\"a\\": ', 'truncated'],
-  ])('%s is %s', (raw, code) => {
+  ])('%.40s is %s', (raw, code) => {
     const parsed = parseToolArguments(raw)
     expect(parsed.error).toBe(code)
     expect(parsed.arguments).toBeUndefined()

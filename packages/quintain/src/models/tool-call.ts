@@ -1,5 +1,6 @@
 import type { Turn } from '../core/environment.ts'
 import { QuintainError } from '../core/errors.ts'
+import { mostNesting, nestsTooDeep } from '../core/json-depth.ts'
 import type { Content, ToolCall, ToolMessage } from '../core/message.ts'
 import { type Schema, validate } from '../core/standard-schema.ts'
 import { didYouMean } from '../core/suggest.ts'
@@ -10,7 +11,7 @@ import { parseJsonAt } from './json-parse.ts'
 export const toolErrorCodes = [
   /** The seat has no tool of this name. */
   'unknown_tool',
-  /** The arguments break the JSON grammar before their end. */
+  /** The arguments break the JSON grammar before their end, or nest deeper than anything that is meant. */
   'malformed',
   /** The reply or its arguments were cut; no call of the reply was run. */
   'truncated',
@@ -74,6 +75,11 @@ function parseArgumentText(text: string, flags: ArgumentFlag[], depth: number): 
     }
     flags.push('trailing_quotes')
     value = parsed.value
+  }
+  // A value that outgrows the stack of whoever walks it would make a fault of the world of what is the model's mistake.
+  if (nestsTooDeep(text)) {
+    const message = `The arguments nest more than ${mostNesting} levels deep. Send a flatter object.`
+    return { error: 'malformed', message, flags }
   }
   return fromValue(value, flags, depth)
 }
