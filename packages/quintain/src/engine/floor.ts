@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { type FloorRecord, foldRun, messageOf, removeRun } from '../core/index.ts'
 import type { OpenedRun } from './open-run.ts'
 import type { RunOptions } from './run-options.ts'
@@ -20,18 +21,24 @@ export async function measureFloor(
   const tasks = opened.tasks.slice(0, mostTasks).map(({ id }) => id)
   if (tasks.length === 0) return []
   const { dir: _dir, onProgress: _progress, maxCostUsd: _cap, harness: _harness, ...shared } = options
-  const found: FloorRecord[] = []
-  for (const name of opened.executor.description.floor) {
-    const policy = `script:${name}`
+  const names = [...opened.executor.description.floor]
+  const found = new Map<string, FloorRecord>()
+  const measure = async (policy: string): Promise<void> => {
     try {
       const seats = { ...others, agent: { policy } }
       const dir = await play({ ...shared, floor: false, seats, tasks, repeats: 1, workers: 1 })
-      found.push(await floorIn(dir, policy).finally(() => removeRun(dir)))
+      found.set(policy, await floorIn(dir, policy).finally(() => removeRun(dir)))
     } catch (error) {
       opened.log.write(`the floor of ${policy} was not measured: ${messageOf(error)}\n`)
     }
   }
-  return found
+  // One at a time on each core: most of what a floor takes is to load the environment.
+  const waiting = names.map((name) => `script:${name}`)
+  const lane = async (): Promise<void> => {
+    for (let policy = waiting.shift(); policy !== undefined; policy = waiting.shift()) await measure(policy)
+  }
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), names.length) }, lane))
+  return names.flatMap((name) => found.get(`script:${name}`) ?? [])
 }
 
 async function floorIn(dir: string, policy: string): Promise<FloorRecord> {
