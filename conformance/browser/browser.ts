@@ -191,12 +191,9 @@ async function checkDesk(browser: Browser): Promise<void> {
     const hash = `#rollout=${encodeURIComponent(`${taskName(900)}#4`)}`
     await use(browser, file, { hash }, async (page) => {
       await page.getByText(opening(900, 4)).waitFor()
-      await page
-        .waitForFunction("Math.abs(document.querySelector('#panes').getBoundingClientRect().y) < 2")
-        .catch(async () => {
-          const box = await page.locator('#panes').boundingBox()
-          need(false, `it is in sight, and not ${box?.y} pixels below`)
-        })
+      const top = async () => (await page.locator('#panes').boundingBox())?.y ?? Number.NaN
+      for (let tries = 0; tries < 100 && !(Math.abs(await top()) < 2); tries++) await page.waitForTimeout(50)
+      need(Math.abs(await top()) < 2, `it is in sight, and not ${await top()} pixels below`)
       need(
         (await page.locator('.rollout[aria-selected=true] .name').textContent()) === `${taskName(900)}#4`,
         'the list shows it',
