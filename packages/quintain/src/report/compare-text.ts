@@ -93,6 +93,9 @@ function differenceLines(label: string, found: Difference, corrected: boolean): 
       value: `could have seen ± ${scoreText(found.detectable)}`,
       note: 'the smallest change that tasks which differ like these show in 4 of 5 comparisons, at 5 %',
     })
+  } else if (found.higher + found.lower > 0 && found.newTasks.interval !== null) {
+    const note = `at 5 % no change shows in 4 of 5 comparisons of ${plural(found.pairs, 'task')}`
+    lines.push({ label: '', value: 'could have seen nothing', note })
   }
   if (found.bounds !== null && found.bounds[0] !== found.bounds[1]) {
     lines.push({

@@ -1,5 +1,6 @@
 import {
   areEqual,
+  betaQuantile,
   boundedMeanTest,
   mcnemarTest,
   pairedAgain,
@@ -215,14 +216,30 @@ export function differenceOf(pairs: readonly TaskPair[], measure: 'success' | 'r
 
 /**
  * The smallest true difference that tasks which differ like these show with the stated power, at a two-sided error rate.
- * Null where they do not differ, or are fewer than two.
+ * Null where they do not differ, are fewer than two, or are so few that no difference is ever shown.
  */
 export function detectableFrom(differences: readonly number[], alpha: number): number | null {
   const { stderr, n } = standardError(differences)
   const largest = differences.reduce((most, one) => Math.max(most, Math.abs(one)), 0)
   if (stderr === null || stderr <= 1e-12 * largest) return null
+  const counted = fewestThatShow(differences, alpha)
+  if (counted === null) return null
   const design = { kind: 'paired', between: stderr * stderr * n, within: 0, repeats: 1 } as const
-  return smallestDetectable(n, design, { alpha, power }).value
+  const { value } = smallestDetectable(n, design, { alpha, power })
+  return value === null ? null : Math.max(value, counted)
+}
+
+/**
+ * Where few tasks differ, the spread promises what no exact test keeps: that one needs some number of tasks which all
+ * differ one way. The mean difference with which so many do, as often as the power says. Null with fewer tasks than that.
+ */
+function fewestThatShow(differences: readonly number[], alpha: number): number | null {
+  const tasks = differences.length
+  const needed = Math.ceil(Math.log2(2 / alpha) - 1e-12)
+  if (needed > tasks) return null
+  const sizes = differences.filter((one) => one !== 0).map(Math.abs)
+  // P(at least k of n differ) is the distribution function of Beta(k, n - k + 1) at the share that does.
+  return betaQuantile(power, needed, tasks - needed + 1) * meanOf(sizes)
 }
 
 function pOfMean(differences: readonly number[], largest: number): number | null {

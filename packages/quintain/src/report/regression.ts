@@ -101,7 +101,10 @@ function catchesOf(
   if (n < 2) return { catches: null }
   // Half of a two-sided rate lies on the side of a loss; Holm's first step is the hardest.
   const detectable = detectableFrom(differences, 2 * alpha)
-  if (detectable === null) return { catches: null, catchesReason: 'alike' }
+  if (detectable === null) {
+    const alike = differences.every((one) => one === differences[0])
+    return { catches: null, catchesReason: alike ? 'alike' : 'beyond_largest' }
+  }
   const throughSpread = (detectable * (n + 1) + largest + margin) / n
   // The least that proves a loss where all tasks lose alike.
   const least = (largest + margin) * (alpha ** (-1 / n) - 1)
