@@ -12,7 +12,7 @@ import {
   withoutInference,
   worstDifferences,
 } from './difference.ts'
-import { type Estimate, estimate, estimateRate, type RateEstimate } from './estimate.ts'
+import { type Estimate, estimate, estimateRate, largestReward, type RateEstimate } from './estimate.ts'
 import { type Flip, flipsOf } from './flips.ts'
 import { pairTasks, type TaskMatch } from './pair-tasks.ts'
 import { type PlanDifference, planDiff } from './plan-diff.ts'
@@ -123,7 +123,11 @@ function comparedRun(run: ScoredRun, place: number, minCoverage: number): Compar
     success: manifest.environment.success
       ? success
       : { ...success, value: null, interval: [0, 1], bounds: null, reason: 'not_declared' },
-    reward: estimate('mean', padded(scoresOf.reward), { minCoverage, lost }),
+    reward: estimate('mean', padded(scoresOf.reward), {
+      minCoverage,
+      lost,
+      largest: largestReward(manifest.environment.rewards),
+    }),
     cost,
     costPerOrder: cost.usd === null || tried === 0 ? null : cost.usd / tried,
     wallMs,

@@ -55,6 +55,14 @@ export interface EstimateOptions {
   scope?: EstimateScope
   /** Orders that were placed and can no longer be read, of which not even the task is known. */
   lost?: number
+  /** The most that a score can be, where it is known: scores that are all 0 or all 1 are a rate only then. */
+  largest?: number | undefined
+}
+
+/** The most that a reward can be whose parts are from 0 to 1; undefined where a part counts against it. */
+export function largestReward(rewards: Readonly<Record<string, { weight: number }>>): number | undefined {
+  const weights = Object.values(rewards).map(({ weight }) => weight)
+  return weights.some((weight) => weight < 0) ? undefined : weights.reduce((sum, weight) => sum + weight, 0)
 }
 
 /** Scores of the orders of each task: a number for each that was scored, NaN for the rest. */
@@ -97,9 +105,16 @@ function proportionOfNewTasks(groups: Groups): Method {
   }
 }
 
-function meanOfNewTasks(groups: Groups): Method {
+/** Whether scores that are all zero, or all one, say that there is nothing between and beyond. */
+function sawBoth(groups: Groups): boolean {
+  const seen = new Set<number>()
+  for (const group of groups) for (const score of group) if (seen.add(score).size > 1) return true
+  return false
+}
+
+function meanOfNewTasks(groups: Groups, largest: number | undefined): Method {
   // A reward that is zero or one wherever it was seen is a rate, and a t interval of a rate is poor below a few hundred.
-  if (isBinary(groups)) return proportionOfNewTasks(groups)
+  if (isBinary(groups) && (largest === 1 || sawBoth(groups))) return proportionOfNewTasks(groups)
   const found = clusteredMean(groups, { level })
   if (found.interval === null) {
     const reason = found.reason === 'too_large' ? 'too_large' : 'single_task'
@@ -152,7 +167,7 @@ const methods = {
 export function estimate(
   kind: 'mean' | 'rate',
   scores: TaskScores,
-  { minCoverage = 1, scope = 'new tasks', lost = 0 }: EstimateOptions = {},
+  { minCoverage = 1, scope = 'new tasks', lost = 0, largest }: EstimateOptions = {},
 ): Estimate {
   // Made anew for each pass: short-lived copies of one task at a time cost less than all of them at once.
   const groups: Groups = {
@@ -199,7 +214,7 @@ export function estimate(
   if (planned === 0) return missing('nothing_ordered')
   if (n === 0) return missing('nothing_scored')
   if (n / planned < minCoverage) return missing('below_coverage')
-  return { value: observed, ...facts, ...methods[kind][scope](groups) }
+  return { value: observed, ...facts, ...methods[kind][scope](groups, largest) }
 }
 
 /** `estimate('rate', …)` with an interval that always exists. */

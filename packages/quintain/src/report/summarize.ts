@@ -16,7 +16,14 @@ import {
   type VerdictSummary,
 } from '../core/index.ts'
 import { quantile, RunningMean } from '../stats/index.ts'
-import { type Estimate, estimate, estimateRate, type RateEstimate, type TaskScores } from './estimate.ts'
+import {
+  type Estimate,
+  estimate,
+  estimateRate,
+  largestReward,
+  type RateEstimate,
+  type TaskScores,
+} from './estimate.ts'
 import { type Tries, triesOf } from './tries.ts'
 import { healthWarnings, type RunWarning } from './warnings.ts'
 
@@ -405,7 +412,8 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       for (const [from, to] of tasks) yield scores.subarray(from, to)
     },
   })
-  const reward = estimate('mean', byTask(rewardScores), { minCoverage, lost })
+  const largest = largestReward(manifest.environment.rewards)
+  const reward = estimate('mean', byTask(rewardScores), { minCoverage, lost, largest })
   const again = { scope: 'these tasks again', minCoverage, lost } as const
   const declared = manifest.environment.success
   const rate = (options: Parameters<typeof estimateRate>[1]): RateEstimate => {
