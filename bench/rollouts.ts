@@ -75,6 +75,7 @@ export const bench: Bench = {
           'the same over requests per second of node:http',
           '',
           ours.map((rate, run) => rate / http[run]!),
+          { atLeast: 0.5 },
         ),
         medianOf(
           'the same over requests per second of the global fetch()',
