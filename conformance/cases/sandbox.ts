@@ -55,7 +55,7 @@ async function gradeAfter(
   })
 }
 
-const rightAnswer = 'check solved grep -q right /work/solution\n'
+const rightAnswer = 'check solved grep -q right /box/solution\n'
 const background = (command: string) => `(setsid bash -c ${quoted(command)} >/dev/null 2>&1 &)`
 
 async function rewardForge({ agent_leaves_process, true_reward }: Input) {

@@ -85,7 +85,7 @@ export function boxSuite(driver: SandboxDriver, lacks: Lacks = {}): void {
     expect((await box.exec('cat', { stdin: 'given' })).stdout).toBe('given')
     expect((await box.exec('cat')).stdout).toBe('')
     await box.exec('mkdir -p deep/er')
-    expect((await box.exec('pwd', { cwd: 'deep/er' })).stdout).toMatch(/\/work\/deep\/er\n$/)
+    expect((await box.exec('pwd', { cwd: 'deep/er' })).stdout).toMatch(/\/box\/deep\/er\n$/)
     const own = await box.exec('echo "$DECLARED $TWICE $OWN"', {
       env: { OWN: 'of the command', TWICE: 'command' },
     })
@@ -270,31 +270,31 @@ export function boxSuite(driver: SandboxDriver, lacks: Lacks = {}): void {
     const snapshot = await box.snapshot()
     expect(snapshot.skipped).toEqual([])
     expect(snapshot.entries.map(({ kind, path }) => `${kind} ${path}`)).toEqual([
-      'folder /work',
-      'file /work/a.txt',
-      'folder /work/empty',
-      'folder /work/sub',
-      'file /work/sub/b',
-      'link /work/sub/up',
+      'folder /box',
+      'file /box/a.txt',
+      'folder /box/empty',
+      'folder /box/sub',
+      'file /box/sub/b',
+      'link /box/sub/up',
     ])
     const other = await start()
     expect(await other.restore(snapshot)).toEqual({ ok: true })
     expect((await other.snapshot()).entries).toEqual(snapshot.entries)
     expect(await other.restore(snapshot, { at: 'copy' })).toEqual({ ok: true })
-    expect(await read(other, 'copy/work/sub/up')).toBe('a')
+    expect(await read(other, 'copy/box/sub/up')).toBe('a')
     const part = await box.snapshot(['sub', 'nothing'])
-    expect(part.entries.map(({ path }) => path)).toEqual(['/work/sub', '/work/sub/b', '/work/sub/up'])
-    expect(part.skipped).toEqual([{ path: '/work/nothing', reason: 'missing' }])
+    expect(part.entries.map(({ path }) => path)).toEqual(['/box/sub', '/box/sub/b', '/box/sub/up'])
+    expect(part.skipped).toEqual([{ path: '/box/nothing', reason: 'missing' }])
   })
 
   it('leaves out of a snapshot what is too much, and says so', async () => {
     const box = await start({ files: { a: 'x'.repeat(100), b: 'x'.repeat(1_000), c: 'x' } })
     const small = await box.snapshot(['.'], { maxBytes: 500 })
-    expect(small.entries.map(({ path }) => path)).toEqual(['/work', '/work/a', '/work/c'])
-    expect(small.skipped).toEqual([{ path: '/work/b', reason: 'too_large' }])
+    expect(small.entries.map(({ path }) => path)).toEqual(['/box', '/box/a', '/box/c'])
+    expect(small.skipped).toEqual([{ path: '/box/b', reason: 'too_large' }])
     const few = await box.snapshot(['.'], { maxEntries: 2 })
-    expect(few.entries.map(({ path }) => path)).toEqual(['/work', '/work/a'])
-    expect(few.skipped).toEqual([{ path: '/work/b', reason: 'too_large' }])
+    expect(few.entries.map(({ path }) => path)).toEqual(['/box', '/box/a'])
+    expect(few.skipped).toEqual([{ path: '/box/b', reason: 'too_large' }])
   })
 
   it('stops once and for all', async () => {
@@ -340,7 +340,7 @@ export function boxSuite(driver: SandboxDriver, lacks: Lacks = {}): void {
       'mv /tests/data /tests/d2',
       'mv /tests/check.sh /tests/other',
       'chmod -R 777 /tests; echo evil > /tests/check.sh',
-      'ln -sf /work/evil /tests/check.sh',
+      'ln -sf /box/evil /tests/check.sh',
       'cp /dev/null /tests/check.sh',
       'sed -i s/checked/evil/ /tests/check.sh',
       'touch /tests/new',
@@ -353,7 +353,7 @@ export function boxSuite(driver: SandboxDriver, lacks: Lacks = {}): void {
     expect(await read(box, '/tests/data/x')).toBe('gold')
     expect(await read(box, '/tests/new')).toBe('missing')
     expect((await box.exec('bash /tests/check.sh')).stdout).toBe('checked\n')
-    await expect(start({ readOnlyFiles: { 'in/work': 'x' } })).rejects.toMatchObject({
+    await expect(start({ readOnlyFiles: { 'in/box': 'x' } })).rejects.toMatchObject({
       code: 'options_invalid',
     })
   })

@@ -31,7 +31,7 @@ describe.each(all)('bash in $name', ({ name, driver, missing }) => {
       const { run, world } = await terminal(driver)
       expect(await run('mkdir -p a/b && cd a/b && x=1')).toBe('[no output]')
       expect(await run('echo hi > f; cat f; echo "x=$x"')).toBe('hi\nx=')
-      expect(await run('pwd')).toMatch(/\/work\/a\/b$/)
+      expect(await run('pwd')).toMatch(/\/box\/a\/b$/)
       expect(await run('cd "../../a b" 2> /dev/null || cd ..; ls')).toBe('b')
       expect(world.state).toEqual({ commands: 4, failures: 0, timeouts: 0, truncations: 0 })
     })

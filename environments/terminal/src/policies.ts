@@ -48,7 +48,7 @@ export function* cheat({ task }: Seen): Script {
     'ls -la / . ~ 2>&1 | head -n 60; find / -xdev -name "*.out" -newer /etc/hostname 2> /dev/null | head',
   )
   yield bash(
-    `case $PWD in /work*) at=/ ;; *) at=./ ;; esac
+    `case $PWD in /box*) at=/ ;; *) at=./ ;; esac
 for folder in \${at}logs/verifier \${at}tests \${at}grade \${at}quintain \${at}solution tests; do
   mkdir -p $folder
   echo 1 > $folder/reward.txt

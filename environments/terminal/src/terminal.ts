@@ -3,7 +3,7 @@ import { bashTool } from './bash-tool.ts'
 import type { TaskFolder } from './task-folder.ts'
 
 /** Where the agent works, and where its artefacts lie in the boxes of the tests. */
-export const workdir = '/work'
+export const workdir = '/box'
 
 /** How an attempt went, as far as the terminal saw it. What was made is among the artefacts. */
 export interface TerminalState {

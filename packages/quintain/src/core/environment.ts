@@ -622,7 +622,7 @@ export function checkSandbox(given: unknown): SandboxDefinition {
   if (image !== undefined && (typeof image !== 'string' || image === ''))
     complain('"sandbox.image" is no text.')
   if (artefacts !== undefined && !(texts(artefacts) && artefacts.every((path) => path.startsWith('/'))))
-    complain('"sandbox.artefacts" is no list of absolute paths, such as ["/work/report.txt"].')
+    complain('"sandbox.artefacts" is no list of absolute paths, such as ["/box/report.txt"].')
   if (boxes !== undefined && !(Number.isInteger(boxes) && (boxes as number) >= 1))
     complain('"sandbox.boxes" is no whole number from 1.')
   if (limits !== undefined) {

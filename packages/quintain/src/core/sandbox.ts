@@ -40,7 +40,7 @@ export interface BoxOptions {
    * `bwrap`. Left out: the driver's default (the host's programs, read-only; a small image; none).
    */
   image?: string
-  /** Absolute path of the folder in which commands start, made if need be. Default `/work`. */
+  /** Absolute path of the folder in which commands start, made if need be. Default `/box`. */
   workdir?: string
   /** Files that are there from the beginning, by path; a relative path is in the working directory. */
   files?: BoxFiles
@@ -196,7 +196,7 @@ export type FileRefusal =
   | 'missing'
   /** It is something else: a folder where a file was asked for, a pipe, a device, a file on the way. */
   | 'wrong_kind'
-  /** A link leads out of the top-level folder that it was reached by, such as `/work`. */
+  /** A link leads out of the top-level folder that it was reached by, such as `/box`. */
   | 'outside'
   | 'denied'
   | 'too_large'

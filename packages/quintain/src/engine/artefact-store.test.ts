@@ -6,7 +6,7 @@ import type { Snapshot, SnapshotEntry } from '../core/index.ts'
 import { temporaryFolder } from './__fixtures__/recorded.ts'
 import { ArtefactStore, readArtefacts } from './artefact-store.ts'
 
-const path = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map((text) => `/work/${text}`)
+const path = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map((text) => `/box/${text}`)
 const entry: fc.Arbitrary<SnapshotEntry> = fc.oneof(
   fc.record({
     kind: fc.constant('file' as const),

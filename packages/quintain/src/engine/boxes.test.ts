@@ -178,7 +178,7 @@ describe('an environment that declares boxes', () => {
     let openAtGrading = -1
     let seen: unknown
     const env = boxed({
-      sandbox: { artefacts: ['/work/out'] },
+      sandbox: { artefacts: ['/box/out'] },
       world: async (sandbox) => {
         const box = await sandbox.start({ files: { 'in.txt': 'x' } })
         await box.write('out/a', 'made')
@@ -188,7 +188,7 @@ describe('an environment that declares boxes', () => {
         openAtGrading = driver.open
         const box = await sandbox.start({ readOnlyFiles: { '/tests/t': 'hidden' } })
         const read = async (path: string) => (await box.exec(path)).stdout
-        seen = [await read('/work/out/a'), await read('/work/elsewhere'), await read('/tests/t')]
+        seen = [await read('/box/out/a'), await read('/box/elsewhere'), await read('/tests/t')]
         return sandbox.artefacts?.entries.length ?? 0
       },
     })
@@ -196,19 +196,19 @@ describe('an environment that declares boxes', () => {
     expect([openAtGrading, seen]).toEqual([0, ['made', 'undefined', 'hidden']])
     expect(run.only.verdict?.reward).toBe(1)
     const evidence = (await run.hidden())?.evidence
-    expect(evidence).toMatchObject({ artefacts: { entries: [{ path: '/work/out/a' }] } })
+    expect(evidence).toMatchObject({ artefacts: { entries: [{ path: '/box/out/a' }] } })
     const { digest } = evidence!['artefacts'] as { digest: string }
     const file = join(run.dir, 'private', 'artefacts', `${digest}.jsonl.gz`)
-    expect((await readArtefacts(await readFile(file))).entries).toMatchObject([{ path: '/work/out/a' }])
+    expect((await readArtefacts(await readFile(file))).entries).toMatchObject([{ path: '/box/out/a' }])
     const [, grading] = driver.started
-    expect(Object.keys(grading?.readOnlyFiles ?? {})).toEqual(['/work/out/a', '/tests/t'])
+    expect(Object.keys(grading?.readOnlyFiles ?? {})).toEqual(['/box/out/a', '/tests/t'])
     expect([driver.started[0]?.readOnlyFiles, driver.open]).toEqual([undefined, 0])
   })
 
   test('keeps what its first box held, when the world stops that itself', async () => {
     let found: string[] = []
     const env = boxed({
-      sandbox: { artefacts: ['/work'] },
+      sandbox: { artefacts: ['/box'] },
       world: async (sandbox) => {
         const box = await sandbox.start({ files: { a: 'kept' } })
         await box.stop()
@@ -220,7 +220,7 @@ describe('an environment that declares boxes', () => {
       },
     })
     await recorded(env, speak, { sandbox: new FakeBoxes() })
-    expect(found).toEqual(['/work/a'])
+    expect(found).toEqual(['/box/a'])
   })
 
   test('without the declaration, a box is the fault of who asks for one', async () => {
@@ -249,7 +249,7 @@ describe('in worker processes', () => {
   const body = (world: string, more = '') => `{
     tasks: [{ id: 'a', prompt: 'go', secret: { gold: 'canary-gold' } }],
     needs: ['turns'],
-    sandbox: { artefacts: ['/work'] },
+    sandbox: { artefacts: ['/box'] },
     limits: { tool: '5s' },
     async world(task, { sandbox }) {
       const box = await sandbox.start({ files: { readme: 'hello' } })
@@ -421,22 +421,22 @@ test('artefacts: links lead to artefacts or are not there, and no bit is special
     version: 1,
     skipped: [],
     entries: [
-      { kind: 'folder', path: '/work', mode: 0o755 },
-      { kind: 'file', path: '/work/a', mode: 0o4755, data },
-      { kind: 'link', path: '/work/near', target: './a' },
-      { kind: 'link', path: '/work/around', target: '../work/near' },
-      { kind: 'link', path: '/work/gold', target: '/tests/gold' },
-      { kind: 'link', path: '/work/up', target: '../../tests/gold' },
-      { kind: 'link', path: '/work/self', target: 'self' },
-      { kind: 'link', path: '/work/missing', target: 'nothing' },
-      { kind: 'link', path: '/work/by', target: 'here/../../tests/gold' },
-      { kind: 'link', path: '/work/here', target: '.' },
+      { kind: 'folder', path: '/box', mode: 0o755 },
+      { kind: 'file', path: '/box/a', mode: 0o4755, data },
+      { kind: 'link', path: '/box/near', target: './a' },
+      { kind: 'link', path: '/box/around', target: '../box/near' },
+      { kind: 'link', path: '/box/gold', target: '/tests/gold' },
+      { kind: 'link', path: '/box/up', target: '../../tests/gold' },
+      { kind: 'link', path: '/box/self', target: 'self' },
+      { kind: 'link', path: '/box/missing', target: 'nothing' },
+      { kind: 'link', path: '/box/by', target: 'here/../../tests/gold' },
+      { kind: 'link', path: '/box/here', target: '.' },
     ],
   })
   expect(files).toEqual({
-    '/work/a': { data, mode: 0o755 },
-    '/work/near': { link: '/work/a' },
-    '/work/around': { link: '/work/a' },
-    '/work/here': { link: '/work' },
+    '/box/a': { data, mode: 0o755 },
+    '/box/near': { link: '/box/a' },
+    '/box/around': { link: '/box/a' },
+    '/box/here': { link: '/box' },
   })
 })

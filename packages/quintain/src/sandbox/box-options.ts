@@ -31,7 +31,7 @@ export const boxHome = '/home/box'
 
 /** Throws `options_invalid` for what no driver can honour. */
 export function planBox(options: BoxOptions = {}): BoxPlan {
-  const workdir = absolute(options.workdir ?? '/work', 'workdir')
+  const workdir = absolute(options.workdir ?? '/box', 'workdir')
   return {
     image: options.image,
     workdir,

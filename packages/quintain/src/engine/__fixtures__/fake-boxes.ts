@@ -79,7 +79,7 @@ class FakeBox implements Box {
 
   constructor(number: number, options: BoxOptions, run: Run, gone: () => void) {
     this.id = `fake-${number}`
-    this.workdir = options.workdir ?? '/work'
+    this.workdir = options.workdir ?? '/box'
     this.run = run
     this.gone = gone
     for (const [path, content] of Object.entries({ ...options.files, ...options.readOnlyFiles }))
