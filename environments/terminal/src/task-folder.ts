@@ -38,6 +38,9 @@ export interface TaskFolder extends z.infer<typeof description> {
   filesDigest: string
 }
 
+/** What all tests of a task begin with; each of them runs in a box of its own. */
+const before = 'before.sh'
+
 let read: readonly TaskFolder[] | undefined
 
 /** All tasks, by id. Read once for a process. */
@@ -57,6 +60,7 @@ function readTask(id: string): TaskFolder {
   const at = (name: string) => join(folder, id, name)
   const text = (name: string) => readFileSync(at(name), 'utf8')
   const files = existsSync(at('files')) ? filesBelow(at('files')) : {}
+  const shared = existsSync(at(`tests/${before}`)) ? text(`tests/${before}`) : ''
   const setup = existsSync(at('setup.sh')) ? text('setup.sh') : undefined
   const content = Object.entries(files).flatMap(([path, { data, mode }]) => [path, String(mode), data])
   return {
@@ -66,11 +70,11 @@ function readTask(id: string): TaskFolder {
     files,
     setup,
     checks: readdirSync(at('tests'))
-      .filter((name) => name.endsWith('.sh'))
+      .filter((name) => name.endsWith('.sh') && name !== before)
       .sort()
       .map((name) => ({
         name,
-        script: text(`tests/${name}`),
+        script: shared + text(`tests/${name}`),
         expected: text(`tests/${name.replace(/sh$/, 'out')}`),
       })),
     solution: text('solution.sh'),
