@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { Journal, linePart, type ManifestRecord, type OrderRecord } from 'quintain'
+import { Journal, linePart, type OrderRecord } from 'quintain'
 import { inFreshProcess } from './fresh-process.ts'
+import { madeUpManifest, madeUpOrder } from './made-up-plan.ts'
 import { type Bench, figure, medianOf } from './measurement.ts'
 import { inTemporaryFolder, recordedBytes } from './run-files.ts'
 import { promptText } from './single-turn/text.ts'
@@ -16,35 +17,14 @@ export async function buildComparedRun(
   repeats: number,
   shift: number,
 ): Promise<{ bytes: number }> {
-  const manifest: ManifestRecord = {
-    schema: 'quintain.run',
-    v: 1,
+  const manifest = madeUpManifest({
     id: `run-${shift}`,
-    created: '2026-11-01T12:00:00.000Z',
-    quintain: '0.1.0',
-    node: process.versions.node,
-    environment: {
-      name: 'bench',
-      version: '1.0.0',
-      contract: 1,
-      digest: '0'.repeat(64),
-      reference: './bench',
-      options: {},
-      rewards: { solved: { kind: 'reward', weight: 1 }, format: { kind: 'reward', weight: 0.1 } },
-      metrics: ['guesses'],
-      success: true,
-    },
-    rubric: 'solved*1+format*0.1',
-    seats: { agent: { policy: `openai-compatible:model-${shift}`, harness: 'auto' } },
-    seed: '0',
-    limits: {},
-    isolation: 'worker',
-    maxTries: 3,
-    request: { schema: 'quintain.request', v: 1, repeats },
-  }
+    policy: `openai-compatible:model-${shift}`,
+    repeats,
+  })
   const journal = await Journal.create(dir, manifest)
   try {
-    const orders = Array.from({ length: rollouts }, (_, seq): OrderRecord => orderOf(seq, repeats))
+    const orders = Array.from({ length: rollouts }, (_, seq): OrderRecord => madeUpOrder(seq, repeats))
     await journal.appendOrders([manifest.request, ...orders])
     for (const order of orders) {
       journal.appendAttempt(entryOf(order, shift))
@@ -54,25 +34,6 @@ export async function buildComparedRun(
     await journal.close()
   }
   return { bytes: recordedBytes(dir).total }
-}
-
-function orderOf(seq: number, repeats: number): OrderRecord {
-  const index = Math.floor(seq / repeats)
-  const task = `task-${String(index).padStart(6, '0')}`
-  return {
-    schema: 'quintain.order',
-    v: 1,
-    id: `${task}#${seq % repeats}`,
-    seq,
-    task,
-    index,
-    split: 'test',
-    repeat: seq % repeats,
-    group: task,
-    seed: seq,
-    taskDigest: '0'.repeat(32),
-    contentDigest: String(index).padStart(16, '0'),
-  }
 }
 
 function entryOf(order: OrderRecord, shift: number): Parameters<Journal['appendAttempt']>[0] {

@@ -1,8 +1,9 @@
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Journal, linePart, type ManifestRecord, type OrderRecord } from 'quintain'
+import { Journal, linePart, type OrderRecord } from 'quintain'
 import { inFreshProcess, moduleBeside } from './fresh-process.ts'
+import { madeUpManifest, madeUpOrder } from './made-up-plan.ts'
 import { type Bench, figure, medianOf } from './measurement.ts'
 import { inTemporaryFolder, recordedBytes } from './run-files.ts'
 import { promptText } from './single-turn/text.ts'
@@ -17,11 +18,15 @@ const repetitions = 3
 
 /** Writes a run of `rollouts` made-up rollouts through the journal that real runs use. */
 export async function buildRun(dir: string): Promise<{ bytes: number }> {
-  const manifest = manifestOf()
+  const manifest = madeUpManifest({
+    id: '00000000-0000-4000-8000-000000000000',
+    policy: 'openai-compatible:fake',
+    repeats,
+  })
   const journal = await Journal.create(dir, manifest)
   try {
     for (let from = 0; from < rollouts; from += 1_000) {
-      const orders = Array.from({ length: 1_000 }, (_, i) => orderOf(from + i))
+      const orders = Array.from({ length: 1_000 }, (_, i) => madeUpOrder(from + i, repeats))
       await journal.appendOrders(from === 0 ? [manifest.request, ...orders] : orders)
       for (const order of orders) {
         journal.appendAttempt(entryOf(order))
@@ -36,53 +41,6 @@ export async function buildRun(dir: string): Promise<{ bytes: number }> {
 
 const isFaulted = (seq: number): boolean => seq % 211 === 0
 const faulted = (): number => Math.ceil(rollouts / 211)
-
-function manifestOf(): ManifestRecord {
-  return {
-    schema: 'quintain.run',
-    v: 1,
-    id: '00000000-0000-4000-8000-000000000000',
-    created: '2026-11-01T12:00:00.000Z',
-    quintain: '0.1.0',
-    node: process.versions.node,
-    environment: {
-      name: 'bench',
-      version: '1.0.0',
-      contract: 1,
-      digest: '0'.repeat(64),
-      reference: './bench',
-      options: {},
-      rewards: { solved: { kind: 'reward', weight: 1 }, format: { kind: 'reward', weight: 0.1 } },
-      metrics: ['guesses'],
-      success: true,
-    },
-    rubric: 'solved*1+format*0.1',
-    seats: { agent: { policy: 'openai-compatible:fake', harness: 'chat@1' } },
-    seed: '0',
-    limits: {},
-    isolation: 'worker',
-    maxTries: 3,
-    request: { schema: 'quintain.request', v: 1, repeats },
-  }
-}
-
-function orderOf(seq: number): OrderRecord {
-  const index = Math.floor(seq / repeats)
-  const task = `task-${String(index).padStart(6, '0')}`
-  return {
-    schema: 'quintain.order',
-    v: 1,
-    id: `${task}#${seq % repeats}`,
-    seq,
-    task,
-    index,
-    split: 'test',
-    repeat: seq % repeats,
-    group: task,
-    seed: seq,
-    taskDigest: '0'.repeat(32),
-  }
-}
 
 function entryOf(order: OrderRecord): Parameters<Journal['appendAttempt']>[0] {
   const { seq } = order
