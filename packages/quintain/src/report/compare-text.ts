@@ -248,7 +248,8 @@ export function runCells(run: ComparedRun): string[] {
     shareText(run.coverage),
     `${dollarText(cost.usd)}${known}`,
     run.costPerOrder === null ? 'unknown' : dollarText(run.costPerOrder),
-    durationText(run.wallMs.p50),
+    // Recorded conversations that were imported tell no times, and zero would be a claim.
+    run.wallMs.p95 === 0 ? '–' : durationText(run.wallMs.p50),
     printableLine(run.dir, 120),
   ]
 }

@@ -55,6 +55,7 @@ const fields: readonly Field[] = [
   ['quintain', 'label', ({ manifest }) => manifest.quintain],
   ['node', 'note', ({ manifest }) => manifest.node],
   ['isolation', 'note', ({ manifest }) => manifest.isolation],
+  ['boxes', 'label', ({ manifest }) => manifest.sandbox?.driver],
   ['max tries', 'note', ({ manifest }) => manifest.maxTries],
   ['cost cap', 'note', ({ manifest }) => manifest.maxCostUsd],
 ]
