@@ -76,6 +76,9 @@ async function loop({ always_truncated, max_steps }: Input) {
           await runToolCalls({ calls, tools: [{ name: 'write' }], truncated, execute: () => 'written' }),
       },
       model: {
+        id: 'script:case',
+        turns: 0,
+        address: () => Promise.reject(new Error('no gateway here')),
         record: () => {},
         generate: async () => {
           if (steps >= most) throw new TurnLimit()

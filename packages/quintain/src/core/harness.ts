@@ -1,8 +1,9 @@
 import type { PublicTask, Seat, Turn } from './environment.ts'
 import type { Content, Message, ToolCall, ToolMessage } from './message.ts'
-import type { ModelRequest, ModelResponse, ToolSpec } from './model.ts'
+import type { ModelContext, ModelRequest, ModelResponse, ToolSpec } from './model.ts'
 import type { Outcome, ResolvedLimits } from './records.ts'
 import type { Rng } from './rng.ts'
+import type { Box } from './sandbox.ts'
 
 /** The program round a model in a seat. It sees the public task and its seat, and no reward. */
 export interface Harness {
@@ -10,6 +11,11 @@ export interface Harness {
   readonly name: string
   /** What it can carry of an environment's needs. */
   readonly carries: { turns: boolean; tools: boolean; images: boolean }
+  /**
+   * Where it runs: beside the world (`with-world` when absent), which may be a worker without rights, or in the main
+   * process (`outside`), because it starts programs, opens connections or holds code of the user's.
+   */
+  readonly runs?: 'with-world' | 'outside'
   run(context: HarnessContext): Promise<HarnessResult>
 }
 
@@ -17,6 +23,8 @@ export interface HarnessResult {
   outcome: Exclude<Outcome, 'cancelled'>
   /** The reason in the environment's or the harness's own word: `won`, `too_many_tool_errors`, … */
   stop?: string
+  /** What the agent said last, where it was not handed to `reply`: it belongs to the transcript. */
+  answer?: Content
 }
 
 export interface HarnessContext<Data = unknown> {
@@ -34,6 +42,8 @@ export interface HarnessContext<Data = unknown> {
   /** Environment variables for an agent that brings its own tools (`World.endpoints`); empty when the world has none. */
   endpoints: Readonly<Record<string, string>>
   limits: Readonly<ResolvedLimits>
+  /** The world's own box, for a program that is to run in it. Absent where the world has none. */
+  box?: Box
   /** Aborted when the attempt is over. */
   signal: AbortSignal
   rng: Rng
@@ -55,7 +65,38 @@ export interface ToolBox {
 
 /** The model of a seat: counted, limited and recorded. Rejects when a limit is reached; a harness lets that pass. */
 export interface ModelHandle {
-  generate(request: ModelRequest): Promise<ModelResponse>
+  /** Name of the policy behind it, such as `openai-compatible:gpt-4o` or `script:oracle`. */
+  readonly id: string
+  /** `signal` gives up this call alone; `onDelta` asks for a stream, as in `ModelContext`. */
+  generate(
+    request: ModelRequest,
+    options?: { signal?: AbortSignal; onDelta?: ModelContext['onDelta'] },
+  ): Promise<ModelResponse>
   /** Records a conversation that an agent held by other means, as one turn of its seat; counts against the turn limit. */
   record(messages: readonly Message[]): void
+  /**
+   * The address at which a program reaches this model, through the run's gateway: for this attempt only, and dead when
+   * it is over. The same at each call. Throws `needs_unmet` where nothing is behind it: the agent brings its own model.
+   */
+  address(): Promise<ModelAddress>
+  /** Calls that were answered so far. */
+  readonly turns: number
+}
+
+/** Where programs reach the model of a seat. The credential alone says whose it is. */
+export interface ModelAddress {
+  /** `http://127.0.0.1:PORT/r/HANDLE/v1`, for what takes OpenAI's base URL. */
+  readonly baseURL: string
+  /** The same without `/v1`, as Anthropic's SDKs take it. */
+  readonly anthropicBaseURL: string
+  /** Sent as bearer token or as `x-api-key`. */
+  readonly apiKey: string
+  /** A name to ask for; the gateway answers with the run's policy whatever is asked for. */
+  readonly model: string
+  /** Path of the Unix socket where the same is served, for boxes without a network. */
+  readonly socketPath: string
+  /** Path of `baseURL`, for that socket: `/r/HANDLE/v1`. */
+  readonly path: string
+  /** The same without the network, for SDKs in this process that take a `fetch`. */
+  readonly fetch: typeof globalThis.fetch
 }

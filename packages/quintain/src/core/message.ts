@@ -7,6 +7,8 @@ export const imagePart = z.object({
   /** Base64 bytes, or, in a stored record, absent with `sha256` naming a blob of the run. */
   data: z.string().optional(),
   sha256: z.string().optional(),
+  /** Where it lies, when a program gave an address instead of bytes. */
+  url: z.string().optional(),
 })
 /** What a message says: text, or parts in order. */
 export const content = z.union([z.string(), z.array(z.union([textPart, imagePart]))])

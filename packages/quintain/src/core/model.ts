@@ -1,6 +1,7 @@
 import type { AssistantMessage, Message } from './message.ts'
 import type { Cut, Fault, Finish, RetryEntry, Usage } from './records.ts'
 import type { JsonSchema } from './standard-schema.ts'
+import type { ReplyDelta, WireReply, WireRequest } from './wire.ts'
 
 /** Sampling settings. What is not set is not sent; `extra` is merged into the request body as it is. */
 export interface Sampling {
@@ -28,6 +29,8 @@ export interface ModelRequest {
   messages: readonly Message[]
   tools?: readonly ToolSpec[]
   sampling?: Sampling
+  /** The request as a program wrote it, where it came through the gateway. */
+  wire?: WireRequest
 }
 
 /** Ids and log-probabilities exactly as the server sampled them. `outputIds` and `logprobs` have one length when both are given. */
@@ -57,6 +60,8 @@ export interface ModelResponse {
   retries?: RetryEntry[]
   /** Oddities of the reply worth counting, such as `tool_call_in_reasoning`. */
   flags?: string[]
+  /** The reply as it came, where the request has `wire` and the upstream speaks its dialect. */
+  wire?: WireReply
   /** True when a scripted policy has nothing more to do: the harness ends, as `completed` or as `endedAs` says. */
   ended?: boolean
   /** With `ended`: how the rollout that a recorded policy says again was cut when it was recorded. */
@@ -91,6 +96,12 @@ export interface ModelContext {
    * is for a free place at the provider, `backoff` after a try that failed.
    */
   onWait?: (waiting: boolean, why?: 'queue' | 'backoff') => void
+  /**
+   * Told each piece of the reply as it comes; asks for a stream. A call of which a piece was told is not tried again,
+   * since what was told cannot be taken back. A model that does not stream (a script) tells nothing. While the promise
+   * that it gives is open, nothing more is read: a slow reader costs no memory.
+   */
+  onDelta?: (delta: ReplyDelta) => void | Promise<void>
 }
 
 /** A model call that gave no answer: a fault of the provider, or a fact the agent's outcome must carry. */

@@ -30,6 +30,9 @@ import {
   type World,
 } from '../core/index.ts'
 import { now } from '../core/own-time.ts'
+import { Recorder } from '../core/recorder.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
+import { rolloutOver, SeatModel, SeatStop } from '../gateway/index.ts'
 import { AgentClock } from './agent-clock.ts'
 import { AttemptBoxes } from './attempt-boxes.ts'
 import type { BoxDoor } from './box-protocol.ts'
@@ -37,9 +40,7 @@ import { AgentFailure, Episode, type EpisodeEnd, type SeatPlayer } from './episo
 import { type Grading, grade } from './grade.ts'
 import { LateSignal } from './late-signal.ts'
 import { notPlainIn, plainCopy } from './plain.ts'
-import { Recorder } from './recorder.ts'
-import { hideKeys, redactedMessage, redactor } from './redact.ts'
-import { rolloutOver, SeatModel, SeatStop } from './seat.ts'
+import { hideKeys, redactor } from './redact.ts'
 import {
   type Activity,
   abortReason,

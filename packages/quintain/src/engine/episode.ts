@@ -17,12 +17,12 @@ import {
   type Turn,
   type World,
 } from '../core/index.ts'
+import type { Recorder } from '../core/recorder.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
+import { rolloutOver, type SeatModel, SeatStop } from '../gateway/index.ts'
 import { runToolCalls, type ToolStep } from '../models/index.ts'
 import type { AgentClock } from './agent-clock.ts'
 import { checkedContent, checkedEndpoints, checkedTools, checkedTurn, kindOf } from './given.ts'
-import type { Recorder } from './recorder.ts'
-import { redactedMessage } from './redact.ts'
-import { rolloutOver, type SeatModel, SeatStop } from './seat.ts'
 import { StepAbandoned, StepFailure, worldFault } from './step.ts'
 
 /** What the agent's own program threw: the agent's failure, and nobody's fault. */

@@ -9,10 +9,10 @@ import {
   type VerdictSummary,
 } from '../core/index.ts'
 import { now } from '../core/own-time.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
 import type { Hold } from './attempt-boxes.ts'
 import { kindOf } from './given.ts'
 import { LateSignal } from './late-signal.ts'
-import { redactedMessage } from './redact.ts'
 import { type Activity, StepFailure, step } from './step.ts'
 
 export interface Grading {

@@ -11,6 +11,7 @@ import {
   QuintainError,
   type Seat,
 } from '../core/index.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
 import {
   type AttemptOutput,
   type AttemptStart,
@@ -37,7 +38,7 @@ import type {
   WireError,
   WireFault,
 } from './protocol.ts'
-import { hideKeys, redactedMessage } from './redact.ts'
+import { hideKeys } from './redact.ts'
 import { StepFailure } from './step.ts'
 import type { TaskSummary } from './taskset.ts'
 import { type WorkerEnd, WorkerProcess } from './worker-process.ts'

@@ -10,8 +10,8 @@ import {
   readTokens,
   tool,
 } from '../core/index.ts'
+import { Recorder } from '../core/recorder.ts'
 import { calling, modelThat, type Recorded, recorded, say } from './__fixtures__/recorded.ts'
-import { Recorder } from './recorder.ts'
 
 const user = (content: string): Message => ({ role: 'user', content })
 const call = { model: 'm', atMs: 0, latencyMs: 0, waitMs: 0 }

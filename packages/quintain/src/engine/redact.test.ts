@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { hideKeys, redactedMessage, redactor } from './redact.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
+import { hideKeys, redactor } from './redact.ts'
 
 describe('a secret is taken out of text', () => {
   const cases: [string, unknown, string, string][] = [

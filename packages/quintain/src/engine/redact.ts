@@ -1,4 +1,3 @@
-import { messageOf } from '../core/index.ts'
 import { createRedactor } from '../models/redact.ts'
 
 /** Below this length a secret is only taken out where it stands as a whole word: "4" is no secret inside "2024". */
@@ -6,8 +5,6 @@ const wholeWordBelow = 4
 const shownInstead = '[secret]'
 /** Alternatives of one pattern; of a secret with more parts, those that are in the text are looked for. */
 const formsPerPattern = 500
-/** What is read of a text that was thrown; far more than is ever shown of it. */
-const mostRead = 100_000
 
 interface Form {
   /** What to look for first, since a search is quicker than a pattern: one case, single spaces. */
@@ -40,11 +37,6 @@ export function redactor(secret: unknown): (text: string) => string {
     }
     return result
   }
-}
-
-/** The message of anything that was thrown, on one line. The secret is taken out before the line is cut, so that no half of it stays. */
-export function redactedMessage(redact: (text: string) => string, thrown: unknown, limit = 300): string {
-  return messageOf(redact(messageOf(thrown, mostRead)), limit)
 }
 
 /** Takes the host's keys out of text: whatever its environment variables call a key, a token or a password. */

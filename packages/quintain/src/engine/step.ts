@@ -1,7 +1,7 @@
 import { type Fault, FaultError, type FaultOwner, faultProblem, isThrown, stackOf } from '../core/index.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
 import type { Hold } from './attempt-boxes.ts'
 import { longTimer } from './long-timer.ts'
-import { redactedMessage } from './redact.ts'
 
 /** Code of an environment failed or hung: whose fault it is, and the whole text, which may quote a secret. */
 export class StepFailure extends Error {

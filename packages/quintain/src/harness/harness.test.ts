@@ -54,6 +54,9 @@ async function play(
       },
     },
     model: {
+      id: 'script:test',
+      turns: 0,
+      address: () => Promise.reject(new Error('no gateway here')),
       async generate(request) {
         const reply = replies[Math.min(sent.length, replies.length - 1)]!
         sent.push({ ...request, messages: [...request.messages] })

@@ -5,21 +5,23 @@ import {
   type HarnessResult,
   type Message,
   type Model,
+  type ModelAddress,
+  type ModelContext,
   ModelFault,
   type ModelHandle,
   type ModelRequest,
   type ModelResponse,
   noUsage,
   type Outcome,
+  QuintainError,
   type ResolvedLimits,
   type Sampling,
   type Seat,
   type Usage,
 } from '../core/index.ts'
-import type { AgentClock } from './agent-clock.ts'
+import type { Recorder } from '../core/recorder.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
 import { breathe } from './breathe.ts'
-import type { Recorder } from './recorder.ts'
-import { redactedMessage } from './redact.ts'
 
 /** The end of a seat's part that its harness did not choose: a limit, or a model that gave no answer. */
 export class SeatStop extends Error {
@@ -40,6 +42,21 @@ export const rolloutOver = new SeatStop({})
 /** Model calls of a seat other than the agent's, which no limit of the task bounds. */
 const mostCallsOfOtherSeats = 1_000
 
+/** The agent's own time, as the calls of its model move it. */
+export interface SeatClock {
+  pause(): void
+  resume(): void
+  /** Gives back time that turned out to be waiting. */
+  credit(ms: number): void
+}
+
+/** What is said of one call. */
+export interface CallOptions {
+  /** Gives up this call alone. */
+  signal?: AbortSignal
+  onDelta?: ModelContext['onDelta']
+}
+
 /** The model of a seat for one attempt: it counts, limits and records every call. */
 export class SeatModel implements ModelHandle {
   turns = 0
@@ -55,6 +72,14 @@ export class SeatModel implements ModelHandle {
   stopped: SeatStop | undefined
 
   private readonly options: SeatModelOptions
+  get id(): string {
+    return this.options.model.id
+  }
+
+  address(): Promise<ModelAddress> {
+    return this.options.address?.() ?? Promise.reject(noModel(this.options.seat))
+  }
+
   /** Calls that queue or back off right now. */
   private waiting = 0
 
@@ -62,8 +87,10 @@ export class SeatModel implements ModelHandle {
     this.options = options
   }
 
-  async generate(request: ModelRequest): Promise<ModelResponse> {
-    const { seat, model, recorder, clock, signal } = this.options
+  async generate(request: ModelRequest, own: CallOptions = {}): Promise<ModelResponse> {
+    const { seat, model, recorder, clock } = this.options
+    const signal =
+      own.signal === undefined ? this.options.signal : AbortSignal.any([this.options.signal, own.signal])
     this.checkLimits()
     await breathe()
     this.checkLimits()
@@ -76,6 +103,7 @@ export class SeatModel implements ModelHandle {
       ...this.options.context,
       seat,
       signal,
+      ...(own.onDelta === undefined ? {} : { onDelta: own.onDelta }),
       onWait: (waiting: boolean, why?: 'queue' | 'backoff') => {
         // A call whose try failed is a fault until one of its tries succeeds, whatever ends the rollout before.
         if (waiting && why === 'backoff') this.unrecovered = notYetRecovered(seat)
@@ -94,7 +122,12 @@ export class SeatModel implements ModelHandle {
     let response: ModelResponse
     try {
       response = await model.generate(
-        { messages: request.messages, ...(request.tools ? { tools: request.tools } : {}), sampling },
+        {
+          messages: request.messages,
+          ...(request.tools ? { tools: request.tools } : {}),
+          sampling,
+          ...(request.wire ? { wire: request.wire } : {}),
+        },
         context,
       )
     } catch (thrown) {
@@ -279,6 +312,13 @@ export class SeatModel implements ModelHandle {
   }
 }
 
+function noModel(seat: Seat): QuintainError {
+  return new QuintainError(
+    'needs_unmet',
+    `The agent in seat "${seat}" asked for a model, and this run gives it none; say which (model: 'NAME', or -m NAME).`,
+  )
+}
+
 function notYetRecovered(seat: Seat): Fault {
   return {
     owner: seat === 'agent' ? 'provider' : 'simulator',
@@ -297,8 +337,10 @@ export interface SeatModelOptions {
   sampling: Sampling
   /** Makes text free of secrets. */
   redact(text: string): string
+  /** Opens the address of this seat at the run's gateway; absent where there is none. */
+  address?: () => Promise<ModelAddress>
   /** The agent's clock; other seats have none. */
-  clock: AgentClock | undefined
+  clock: SeatClock | undefined
   signal: AbortSignal
   /** `performance.now()` at the attempt's start. */
   startedAt: number

@@ -1,12 +1,7 @@
-import type {
-  AssistantMessage,
-  CallRecord,
-  Message,
-  MessageNode,
-  Seat,
-  TokenData,
-  TokenRefs,
-} from '../core/index.ts'
+import type { Seat } from './environment.ts'
+import type { AssistantMessage, Message } from './message.ts'
+import type { TokenData } from './model.ts'
+import type { CallRecord, MessageNode, TokenRefs } from './records.ts'
 
 /**
  * Builds the message graph of an attempt: each message once, under the one it followed. A history that extends an
