@@ -3,6 +3,14 @@ import type { AssistantMessage, Message } from './message.ts'
 import type { TokenData } from './model.ts'
 import type { CallRecord, MessageNode, TokenRefs } from './records.ts'
 
+/** The graph of a seat as plain data, for a recorder in another process. */
+export interface RecordedGraph {
+  nodes: MessageNode[]
+  calls: CallRecord[]
+  /** All token arrays of the calls, as `tokens.bin` holds them. */
+  tokens?: Uint8Array
+}
+
 /**
  * Builds the message graph of an attempt: each message once, under the one it followed. A history that extends an
  * earlier one is the same branch; an edited or compacted one branches where it differs.
@@ -40,11 +48,7 @@ export class Recorder {
   path(seat: Seat, messages: readonly Message[]): number {
     let at = -1
     for (const message of messages) {
-      const next = this.children.get(at)?.find((child) => {
-        const node = this.nodes[child]!
-        return node.seat === seat && sameMessage(node.message, message)
-      })
-      at = next ?? this.add(seat, at, message, {})
+      at = this.child(at, seat, message) ?? this.add(seat, at, message, {})
     }
     this.leaves.set(seat, at)
     return at
@@ -78,9 +82,71 @@ export class Recorder {
     return found
   }
 
+  /** Everything that was recorded, to be handed to `absorb` of another recorder. */
+  graph(): RecordedGraph {
+    const tokens = this.tokenChunk()
+    return { nodes: this.nodes, calls: this.calls, ...(tokens === undefined ? {} : { tokens }) }
+  }
+
+  /**
+   * Takes in what another recorder recorded. Messages that are here already, under the same parents, are not stored
+   * again. The seats' leaves stay: what a model was asked does not change what was said in the world.
+   */
+  absorb(graph: RecordedGraph): void {
+    const leaves = new Map(this.leaves)
+    const places: number[] = []
+    for (const { parent, seat, message, sampled, reward } of graph.nodes) {
+      const under = parent < 0 ? -1 : places[parent]!
+      const known = sampled ? undefined : this.child(under, seat, message)
+      places.push(known ?? this.add(seat, under, message, { sampled, reward }))
+    }
+    const firstCall = this.calls.length
+    const shift = this.chunkBytes
+    if (graph.tokens !== undefined) {
+      this.chunks.push(graph.tokens)
+      this.chunkBytes += graph.tokens.byteLength
+    }
+    const moved = ([at, count]: [number, number]): [number, number] => [at + shift, count]
+    for (const call of graph.calls) {
+      const { prompt, output, tokens } = call
+      this.calls.push({
+        ...call,
+        prompt: prompt < 0 ? -1 : places[prompt]!,
+        output: output < 0 ? -1 : places[output]!,
+        ...(tokens === undefined
+          ? {}
+          : {
+              tokens: {
+                ...(tokens.prompt === undefined
+                  ? {}
+                  : {
+                      prompt: {
+                        base: tokens.prompt.base === null ? null : tokens.prompt.base + firstCall,
+                        keep: tokens.prompt.keep,
+                        ids: moved(tokens.prompt.ids),
+                      },
+                    }),
+                ...(tokens.output === undefined ? {} : { output: moved(tokens.output) }),
+                ...(tokens.logprobs === undefined ? {} : { logprobs: moved(tokens.logprobs) }),
+              },
+            }),
+      })
+    }
+    this.leaves.clear()
+    for (const [seat, leaf] of leaves) this.leaves.set(seat, leaf)
+  }
+
   /** All token arrays as one chunk; undefined when no call had any. */
   tokenChunk(): Buffer | undefined {
     return this.chunkBytes === 0 ? undefined : Buffer.concat(this.chunks, this.chunkBytes)
+  }
+
+  /** The node that says the same under the same parent. */
+  private child(parent: number, seat: Seat, message: Message): number | undefined {
+    return this.children.get(parent)?.find((child) => {
+      const node = this.nodes[child]!
+      return node.seat === seat && sameMessage(node.message, message)
+    })
   }
 
   private add(

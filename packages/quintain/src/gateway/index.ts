@@ -1,1 +1,2 @@
+export type { Gateway, GatewayOptions, Lease, LeaseOptions } from './gateway.ts'
 export * from './seat.ts'

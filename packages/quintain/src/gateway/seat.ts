@@ -19,7 +19,7 @@ import {
   type Seat,
   type Usage,
 } from '../core/index.ts'
-import type { Recorder } from '../core/recorder.ts'
+import type { RecordedGraph, Recorder } from '../core/recorder.ts'
 import { redactedMessage } from '../core/redacted-message.ts'
 import { breathe } from './breathe.ts'
 
@@ -48,6 +48,20 @@ export interface SeatClock {
   resume(): void
   /** Gives back time that turned out to be waiting. */
   credit(ms: number): void
+}
+
+/** What the calls of a seat came to, as plain data: what was recorded in one process, for the attempt in another. */
+export interface SeatAccount {
+  graph: RecordedGraph
+  turns: number
+  usage: Usage
+  costUsd: number | null
+  modelMs: number
+  waitMs: number
+  retries: number
+  flags: Record<string, number>
+  unrecovered: Fault | undefined
+  stopped: { outcome?: Exclude<Outcome, 'cancelled'> | undefined; fault?: Fault | undefined } | undefined
 }
 
 /** What is said of one call. */
@@ -185,6 +199,38 @@ export class SeatModel implements ModelHandle {
     // What an agent spends by other means is not known here.
     this.costUsd = null
     this.options.recorder.path(this.options.seat, messages)
+  }
+
+  /** What was counted and recorded here, when this seat has a recorder of its own. */
+  account(): SeatAccount {
+    const { turns, usage, costUsd, modelMs, waitMs, retries, flags, unrecovered, stopped } = this
+    return {
+      graph: this.options.recorder.graph(),
+      turns,
+      usage,
+      costUsd,
+      modelMs,
+      waitMs,
+      retries,
+      flags: { ...flags },
+      unrecovered,
+      stopped: stopped && { outcome: stopped.outcome, fault: stopped.fault },
+    }
+  }
+
+  /** Takes over what was counted and recorded for this seat elsewhere. */
+  absorb(account: SeatAccount): void {
+    this.options.recorder.absorb(account.graph)
+    this.turns += account.turns
+    this.usage = addUsage(this.usage, account.usage)
+    this.costUsd = addCost(this.costUsd, account.costUsd)
+    this.modelMs += account.modelMs
+    this.waitMs += account.waitMs
+    this.retries += account.retries
+    for (const [flag, count] of Object.entries(account.flags))
+      this.flags[flag] = (this.flags[flag] ?? 0) + count
+    this.unrecovered = account.unrecovered
+    if (account.stopped !== undefined) this.stopped ??= new SeatStop(account.stopped)
   }
 
   /** What a harness's own answer comes to, given the limits and faults that it may not have minded. */
