@@ -72,6 +72,8 @@ export interface ModelHandle {
     request: ModelRequest,
     options?: { signal?: AbortSignal; onDelta?: ModelContext['onDelta'] },
   ): Promise<ModelResponse>
+  /** How many tokens a request's prompt has, where the model can say. Counts against no limit. */
+  countTokens?(request: ModelRequest, options?: { signal?: AbortSignal }): Promise<number | undefined>
   /** Records a conversation that an agent held by other means, as one turn of its seat; counts against the turn limit. */
   record(messages: readonly Message[]): void
   /**

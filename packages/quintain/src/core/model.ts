@@ -55,6 +55,8 @@ export interface ModelResponse {
   responseId?: string
   /** Version of the weights, where a server tells it. */
   policyVersion?: string
+  /** Which version sampled which of the output tokens, where it changed within the reply. Goes before `policyVersion`. */
+  policySpans?: { start: number; end: number; version: string }[]
   /** Milliseconds. `waitMs`: what was not the model's work, which is queueing, back-off and the tries that failed. */
   timing?: { firstByteMs?: number; totalMs: number; waitMs: number }
   retries?: RetryEntry[]
@@ -81,6 +83,8 @@ export interface Model {
   /** False when the price of its calls is not known, so that no cost cap can be kept. */
   readonly priced?: boolean
   generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse>
+  /** How many tokens a request's prompt has; undefined where the server cannot say. No call of the model. */
+  countTokens?(request: ModelRequest, context: ModelContext): Promise<number | undefined>
   close?(): Promise<void> | void
 }
 
