@@ -16,6 +16,8 @@ export interface Harness {
    * process (`outside`), because it starts programs, opens connections or holds code of the user's.
    */
   readonly runs?: 'with-world' | 'outside'
+  /** It runs a program in the world's own box: those of the world's boxes that have walls get a way to the gateway, `boxGateway`. */
+  readonly needsBox?: boolean
   run(context: HarnessContext): Promise<HarnessResult>
 }
 
@@ -42,7 +44,10 @@ export interface HarnessContext<Data = unknown> {
   /** Environment variables for an agent that brings its own tools (`World.endpoints`); empty when the world has none. */
   endpoints: Readonly<Record<string, string>>
   limits: Readonly<ResolvedLimits>
-  /** The world's own box, for a program that is to run in it. Absent where the world has none. */
+  /**
+   * The world's first box, for a program that is to run in it (harnesses that run `outside` only). Absent where the world
+   * had started none when the seat began. It stays the world's: its `stop` does nothing.
+   */
   box?: Box
   /** Aborted when the attempt is over. */
   signal: AbortSignal
@@ -102,3 +107,10 @@ export interface ModelAddress {
   /** The same without the network, for SDKs in this process that take a `fetch`. */
   readonly fetch: typeof globalThis.fetch
 }
+
+/**
+ * Where a world's box reaches the run's gateway, when the harness has `needsBox`: `http://127.0.0.1:4010` in boxes of
+ * isolation `namespaces`, a Unix socket in those of `container`; a `ModelAddress` gives the `path` below it. Boxes without
+ * walls (`none`) reach `baseURL` itself, and those in `memory` reach nothing.
+ */
+export const boxGateway = { port: 4010, socketPath: '/run/quintain-gateway.sock' } as const

@@ -267,6 +267,11 @@ export const trajectoryRecord = z.object({
   seats: z.record(z.string(), seatRecord),
   nodes: z.array(messageNode),
   calls: z.array(callRecord),
+  /**
+   * The node that ends what was said in the world, by seat, where that is not the last node of the seat: an agent outside
+   * has asked its model other things than it has said. Graders read the way from the root to it.
+   */
+  leaves: z.record(z.string(), z.number()).optional(),
 })
 export type TrajectoryRecord = z.infer<typeof trajectoryRecord>
 
