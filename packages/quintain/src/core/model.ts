@@ -23,6 +23,8 @@ export interface ToolSpec {
   name: string
   description: string
   parameters: JsonSchema
+  /** Whether arguments are sampled so that they fit the schema, where the one who asks says it. */
+  strict?: boolean
 }
 
 export interface ModelRequest {
@@ -73,7 +75,8 @@ export interface ModelResponse {
 /**
  * Anything that answers a model request: an endpoint, a script, a recording.
  *
- * `generate` resolves with what came back, however odd, and throws only a `ModelFault`.
+ * `generate` resolves with what came back, however odd, and throws only a `ModelFault`; for a request with `wire` also a
+ * `DialectError`, before anything is sent, when the model cannot be asked what the program asks.
  */
 export interface Model {
   /** Identity for records and reports, such as `openai-compatible:gpt-4o` or `script:oracle`. */

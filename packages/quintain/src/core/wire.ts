@@ -45,6 +45,8 @@ export interface WireWants {
   tokenIds: boolean
   /** Usage at the end of a stream. */
   usage: boolean
+  /** A tool call in the form of Chat Completions' first version, `function_call`. */
+  functionCall?: boolean
 }
 
 /**

@@ -25,10 +25,7 @@ export interface Dialect {
   /** The reply in a body, in the shape of a chat completion; undefined when it holds none. */
   readReply(body: RawMessage): RawCompletion | undefined
   /** Reads the events of one streamed reply. */
-  replyReader(options: {
-    redact?: (text: string) => string
-    onDelta?: (delta: ReplyDelta) => void
-  }): ReplyReader
+  replyReader(options: ReaderOptions): ReplyReader
 
   /* Towards a program. */
 
@@ -43,6 +40,17 @@ export interface Dialect {
   replyWriter(context: ReplyContext): ReplyWriter
   /** An error in this protocol's own form. */
   errorBody(error: ReplyError): Record<string, unknown>
+}
+
+export interface ReaderOptions {
+  /** Makes texts of the server free of secrets before they are cut for a message. */
+  redact?: (text: string) => string
+  /** Told each piece of the reply as it comes. What says that the reply is broken is not told, nor is what ends the stream. */
+  onDelta?: (delta: ReplyDelta) => void
+  /** What is told: `events` as they came, for a program of this dialect; or `pieces`, in words of no dialect (when absent). */
+  as?: 'events' | 'pieces'
+  /** Ids of tool calls of earlier turns; `call` pieces are told with the ids that the whole reply will have. */
+  taken?: ReadonlySet<string>
 }
 
 export interface ReplyReader {
