@@ -1,5 +1,5 @@
 import type { PublicTask, Seat, Turn } from './environment.ts'
-import type { Content, Message, ToolCall, ToolMessage } from './message.ts'
+import type { AssistantMessage, Content, Message, ToolCall, ToolMessage } from './message.ts'
 import type { ModelContext, ModelRequest, ModelResponse, ToolSpec } from './model.ts'
 import type { Outcome, ResolvedLimits } from './records.ts'
 import type { Rng } from './rng.ts'
@@ -88,6 +88,8 @@ export interface ModelHandle {
   address(): Promise<ModelAddress>
   /** Calls that were answered so far. */
   readonly turns: number
+  /** What a model said last in this seat, through any of the ways above: the answer of an agent that reports none. */
+  lastReply?(): AssistantMessage | undefined
 }
 
 /** Where programs reach the model of a seat. The credential alone says whose it is. */
