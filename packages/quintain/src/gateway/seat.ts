@@ -3,6 +3,7 @@ import {
   addUsage,
   type Fault,
   type HarnessResult,
+  isThrown,
   type Message,
   type Model,
   type ModelAddress,
@@ -12,35 +13,34 @@ import {
   type ModelRequest,
   type ModelResponse,
   noUsage,
-  type Outcome,
-  QuintainError,
   type ResolvedLimits,
   type Sampling,
   type Seat,
   type Usage,
 } from '../core/index.ts'
-import type { RecordedGraph, Recorder } from '../core/recorder.ts'
-import { redactedMessage } from '../core/redacted-message.ts'
+import type { Recorder } from '../core/recorder.ts'
+import { DialectError } from '../models/dialects/dialect.ts'
 import { breathe } from './breathe.ts'
-
-/** The end of a seat's part that its harness did not choose: a limit, or a model that gave no answer. */
-export class SeatStop extends Error {
-  override readonly name = 'SeatStop'
-  readonly outcome: Exclude<Outcome, 'cancelled'> | undefined
-  readonly fault: Fault | undefined
-
-  constructor(end: { outcome?: Exclude<Outcome, 'cancelled'> | undefined; fault?: Fault | undefined }) {
-    super(end.outcome ?? end.fault?.message ?? 'the rollout is over')
-    this.outcome = end.outcome
-    this.fault = end.fault
-  }
-}
-
-/** Told to whatever of a rollout still runs when it is over. One for all: making an error costs more than a turn. */
-export const rolloutOver = new SeatStop({})
+import { eitherSignal } from './either-signal.ts'
+import { answeredCall, type CallTimes, unansweredCall } from './recorded-call.ts'
+import type { SeatAccount } from './seat-account.ts'
+import { type Place, SeatBudget } from './seat-budget.ts'
+import {
+  failureOfOtherSeat,
+  faultOfCall,
+  noModel,
+  notYetRecovered,
+  priceUnknown,
+  tooManyTurns,
+} from './seat-faults.ts'
+import { rolloutOver, SeatStop } from './seat-stop.ts'
+import { WaitingClock } from './waiting-clock.ts'
 
 /** Model calls of a seat other than the agent's, which no limit of the task bounds. */
 const mostCallsOfOtherSeats = 1_000
+
+/** Flag of a call whose caller left before the reply was whole. */
+const clientLeft = 'client_left'
 
 /** The agent's own time, as the calls of its model move it. */
 export interface SeatClock {
@@ -48,20 +48,6 @@ export interface SeatClock {
   resume(): void
   /** Gives back time that turned out to be waiting. */
   credit(ms: number): void
-}
-
-/** What the calls of a seat came to, as plain data: what was recorded in one process, for the attempt in another. */
-export interface SeatAccount {
-  graph: RecordedGraph
-  turns: number
-  usage: Usage
-  costUsd: number | null
-  modelMs: number
-  waitMs: number
-  retries: number
-  flags: Record<string, number>
-  unrecovered: Fault | undefined
-  stopped: { outcome?: Exclude<Outcome, 'cancelled'> | undefined; fault?: Fault | undefined } | undefined
 }
 
 /** What is said of one call. */
@@ -84,8 +70,13 @@ export class SeatModel implements ModelHandle {
   unrecovered: Fault | undefined
   /** The first limit that was reached; a harness that goes on regardless does not undo it. */
   stopped: SeatStop | undefined
+  /** A stop that a later answer undoes: an agent whose history did not fit may compact it, one that was refused ask otherwise. */
+  private passing: SeatStop | undefined
 
   private readonly options: SeatModelOptions
+  private readonly budget: SeatBudget
+  private readonly clock: WaitingClock
+
   get id(): string {
     return this.options.model.id
   }
@@ -94,43 +85,75 @@ export class SeatModel implements ModelHandle {
     return this.options.address?.() ?? Promise.reject(noModel(this.options.seat))
   }
 
-  /** Calls that queue or back off right now. */
-  private waiting = 0
-
   constructor(options: SeatModelOptions) {
     this.options = options
+    this.budget = new SeatBudget(options.seat === 'agent' ? options.limits : { turns: mostCallsOfOtherSeats })
+    this.clock = new WaitingClock(options.clock)
   }
 
+  /**
+   * Asks the model once. Rejects with a `SeatStop` at a limit or a fault, with a `DialectError` for what the upstream
+   * cannot express, and with what the signal says when the attempt is over or the call was given up.
+   */
   async generate(request: ModelRequest, own: CallOptions = {}): Promise<ModelResponse> {
-    const { seat, model, recorder, clock } = this.options
-    const signal =
-      own.signal === undefined ? this.options.signal : AbortSignal.any([this.options.signal, own.signal])
-    this.checkLimits()
+    if (own.signal === undefined) return this.call(request, this.options.signal, own)
+    const either = eitherSignal(this.options.signal, own.signal)
+    try {
+      return await this.call(request, either.signal, own)
+    } finally {
+      either.letGo()
+    }
+  }
+
+  private async call(request: ModelRequest, signal: AbortSignal, own: CallOptions): Promise<ModelResponse> {
+    this.checkLimits(signal)
     await breathe()
-    this.checkLimits()
+    const asked = { ...this.options.sampling, ...request.sampling }
+    let place = this.place(asked, signal)
+    while (place === undefined) {
+      await this.budget.change(signal)
+      place = this.place(asked, signal)
+    }
+    try {
+      return await this.answer(request, place.sampling, signal, own)
+    } finally {
+      this.budget.give(place)
+    }
+  }
+
+  private place(asked: Sampling, signal: AbortSignal): Place | undefined {
+    this.checkLimits(signal)
     this.checkPrice()
-    const sampling = this.samplingFor(request)
+    return this.budget.take(asked, this)
+  }
+
+  private async answer(
+    request: ModelRequest,
+    sampling: Sampling,
+    signal: AbortSignal,
+    { onDelta }: CallOptions,
+  ): Promise<ModelResponse> {
+    const { seat, model, recorder } = this.options
     const prompt = recorder.path(seat, request.messages)
     const atMs = performance.now() - this.options.startedAt
-    const wait = { ms: 0, since: 0 }
-    const context = {
+    const wait = this.clock.call()
+    const call: CallUnderWay = { prompt, sampling, atMs, pieces: 0 }
+    const context: ModelContext = {
       ...this.options.context,
       seat,
       signal,
-      ...(own.onDelta === undefined ? {} : { onDelta: own.onDelta }),
-      onWait: (waiting: boolean, why?: 'queue' | 'backoff') => {
+      ...(onDelta === undefined
+        ? {}
+        : {
+            onDelta: (delta) => {
+              call.pieces++
+              return onDelta(delta)
+            },
+          }),
+      onWait: (waiting, why) => {
         // A call whose try failed is a fault until one of its tries succeeds, whatever ends the rollout before.
         if (waiting && why === 'backoff') this.unrecovered = notYetRecovered(seat)
-        if (waiting === wait.since > 0) return
-        if (waiting) {
-          wait.since = performance.now()
-          this.waiting++
-          clock?.pause()
-        } else {
-          wait.ms += performance.now() - wait.since
-          wait.since = 0
-          if (--this.waiting === 0) clock?.resume()
-        }
+        wait.tell(waiting)
       },
     }
     let response: ModelResponse
@@ -145,56 +168,40 @@ export class SeatModel implements ModelHandle {
         context,
       )
     } catch (thrown) {
-      context.onWait(false)
-      throw this.failed(thrown, prompt, atMs, sampling)
+      wait.tell(false)
+      throw this.failed(thrown, call, signal)
     }
-    context.onWait(false)
-    signal.throwIfAborted()
+    wait.tell(false)
+    // What came although the caller of this call has left was sampled, and counts.
+    this.options.signal.throwIfAborted()
     // A scripted policy that only says it is done made no call.
     const calls = response.message.toolCalls?.length ?? 0
     if (response.ended && calls === 0 && response.message.content === '') return response
 
     this.unrecovered = undefined
+    if (this.stopped === this.passing) this.stopped = undefined
     this.turns++
-    const latencyMs = performance.now() - this.options.startedAt - atMs
-    const waitMs = response.timing?.waitMs ?? 0
-    clock?.credit(waitMs - wait.ms)
-    this.count(response, latencyMs, waitMs)
+    const times = this.timesOf(atMs, response.timing?.waitMs ?? 0)
+    wait.settle(times.waitMs)
+    this.count(response, times)
     recorder.call(
       seat,
       prompt,
       response.message,
-      {
-        model: response.model ?? model.id,
-        ...(Object.keys(sampling).length === 0 ? {} : { sampling: { ...sampling } }),
-        finish: response.finish,
-        ...(response.finishRaw === undefined ? {} : { finishRaw: response.finishRaw }),
-        ...(response.responseId === undefined ? {} : { responseId: response.responseId }),
-        ...(response.usage === undefined ? {} : { usage: response.usage }),
-        ...(response.costUsd === undefined ? {} : { costUsd: response.costUsd }),
-        atMs: round(atMs),
-        latencyMs: round(latencyMs),
-        ...(response.timing?.firstByteMs === undefined
-          ? {}
-          : { firstByteMs: round(response.timing.firstByteMs) }),
-        waitMs: round(waitMs),
-        ...(response.retries?.length ? { retries: response.retries } : {}),
-        ...(response.flags?.length ? { flags: response.flags } : {}),
-        ...(response.policyVersion === undefined
-          ? {}
-          : {
-              policySpans: [
-                { start: 0, end: response.tokens?.outputIds?.length ?? 0, version: response.policyVersion },
-              ],
-            }),
-      },
+      answeredCall(model.id, sampling, response, times),
       response.tokens,
     )
     return response
   }
 
+  async countTokens(request: ModelRequest, own: { signal?: AbortSignal } = {}): Promise<number | undefined> {
+    const { model, signal, context, seat } = this.options
+    signal.throwIfAborted()
+    return model.countTokens?.(request, { ...context, seat, signal: own.signal ?? signal })
+  }
+
   record(messages: readonly Message[]): void {
-    this.checkLimits()
+    this.checkLimits(this.options.signal)
     this.turns++
     // What an agent spends by other means is not known here.
     this.costUsd = null
@@ -238,7 +245,7 @@ export class SeatModel implements ModelHandle {
     const { seat, limits } = this.options
     const fault = this.unrecovered ?? this.stopped?.fault
     if (fault !== undefined) return { result, fault }
-    if (seat !== 'agent') return { result, fault: this.failureOfOtherSeat(result) }
+    if (seat !== 'agent') return { result, fault: failureOfOtherSeat(seat, result) }
     const limit = this.stopped?.outcome
     if (limit !== undefined && result.outcome !== 'env_done')
       return { result: { outcome: limit }, fault: undefined }
@@ -248,131 +255,95 @@ export class SeatModel implements ModelHandle {
     return { result, fault: undefined }
   }
 
-  /** A simulated user or an opponent that breaks off is a fault; it says nothing of the agent. */
-  private failureOfOtherSeat({ outcome, stop }: HarnessResult): Fault | undefined {
-    if (outcome === 'completed' || outcome === 'env_done') return undefined
-    const message = `the part of seat "${this.options.seat}" ended as ${outcome}${stop === undefined ? '' : ` (${stop})`}`
-    return { owner: 'simulator', stage: 'model', code: outcome, message, retryable: true }
+  private checkLimits(signal: AbortSignal): void {
+    if (this.stopped !== undefined && this.stopped !== this.passing) throw this.stopped
+    signal.throwIfAborted()
+    const reached = this.budget.reached(this)
+    if (reached === undefined) return
+    const { seat } = this.options
+    if (seat === 'agent') this.stopped = new SeatStop({ outcome: reached })
+    else this.stopped = new SeatStop({ fault: tooManyTurns(seat, this.turns) })
+    throw this.stopped
   }
 
-  private checkLimits(): void {
-    if (this.stopped !== undefined) throw this.stopped
-    this.options.signal.throwIfAborted()
-    const { limits, seat } = this.options
-    if (seat !== 'agent') {
-      if (this.turns < mostCallsOfOtherSeats) return
-      const message = `seat "${seat}" made ${this.turns} model calls in one rollout`
-      this.stopped = new SeatStop({
-        fault: { owner: 'simulator', stage: 'model', code: 'too_many_turns', message, retryable: true },
-      })
-      throw this.stopped
-    }
-    const reached: Exclude<Outcome, 'cancelled'> | undefined =
-      this.turns >= (limits.turns ?? Infinity)
-        ? 'turn_limit'
-        : this.usage.output >= (limits.tokens ?? Infinity)
-          ? 'token_limit'
-          : (this.costUsd ?? 0) >= (limits.costUsd ?? Infinity)
-            ? 'cost_limit'
-            : undefined
-    if (reached !== undefined) {
-      this.stopped = new SeatStop({ outcome: reached })
-      throw this.stopped
-    }
-  }
-
-  /** A limit on what has no price would be no limit. */
   private checkPrice(): void {
     const { limits, seat, model } = this.options
-    if (seat === 'agent' && limits.costUsd !== undefined && this.costUsd === null) {
-      const message = `limit costUsd cannot be kept: the price of ${model.id} is unknown; give it a price, or lift the limit with costUsd: Infinity`
-      this.stopped = new SeatStop({
-        fault: { owner: 'platform', stage: 'model', code: 'price_unknown', message, retryable: false },
-      })
-      throw this.stopped
-    }
+    if (seat !== 'agent' || limits.costUsd === undefined || this.costUsd !== null) return
+    this.stopped = new SeatStop({ fault: priceUnknown(model) })
+    throw this.stopped
   }
 
-  /** Settings to send: the run's, the harness's over them, and never more tokens than the budget still holds. */
-  private samplingFor(request: ModelRequest): Sampling {
-    const sampling: Sampling = { ...this.options.sampling, ...request.sampling }
-    const { tokens } = this.options.limits
-    if (tokens !== undefined && this.options.seat === 'agent') {
-      const left = tokens - this.usage.output
-      sampling.maxTokens = Math.min(sampling.maxTokens ?? left, left)
-    }
-    return sampling
+  private timesOf(atMs: number, waitMs: number): CallTimes {
+    return { atMs, latencyMs: performance.now() - this.options.startedAt - atMs, waitMs }
   }
 
-  private count(response: ModelResponse, latencyMs: number, waitMs: number): void {
+  private count(response: ModelResponse, { latencyMs, waitMs }: CallTimes): void {
     if (response.usage !== undefined) this.usage = addUsage(this.usage, response.usage)
     // A reply without a price is an unknown price, not a free reply; scripts say zero.
     this.costUsd = addCost(this.costUsd, response.costUsd ?? null)
     this.modelMs += Math.max(0, latencyMs - waitMs)
     this.waitMs += waitMs
     this.retries += response.retries?.length ?? 0
-    for (const flag of response.flags ?? []) this.flags[flag] = (this.flags[flag] ?? 0) + 1
+    for (const flag of response.flags ?? []) this.flag(flag)
   }
 
-  private failed(thrown: unknown, prompt: number, atMs: number, sampling: Sampling): Error {
-    const { seat, model, recorder, signal } = this.options
-    if (signal.aborted) return thrown instanceof Error ? thrown : rolloutOver
+  private flag(flag: string): void {
+    this.flags[flag] = (this.flags[flag] ?? 0) + 1
+  }
+
+  private failed(thrown: unknown, call: CallUnderWay, signal: AbortSignal): Error {
+    const { seat, model, recorder } = this.options
+    if (this.options.signal.aborted) return thrown instanceof Error ? thrown : rolloutOver
+    // Nothing was asked of any model: what the program wants cannot be said to this one.
+    if (isThrown(thrown, DialectError)) return thrown
     const retries = thrown instanceof ModelFault ? thrown.retries : []
-    const latencyMs = performance.now() - this.options.startedAt - atMs
     const waitMs = retries.reduce((sum, { tookMs, waitedMs }) => sum + tookMs + waitedMs, 0)
+    const times = this.timesOf(call.atMs, waitMs)
     this.retries += retries.length
     this.waitMs += waitMs
-    const fault = this.faultOf(thrown)
-    recorder.call(seat, prompt, undefined, {
-      model: model.id,
-      ...(Object.keys(sampling).length === 0 ? {} : { sampling: { ...sampling } }),
-      atMs: round(atMs),
-      latencyMs: round(latencyMs),
-      waitMs: round(waitMs),
-      ...(retries.length > 0 ? { retries } : {}),
-      fault,
-    })
+    const record = (end: { fault?: Fault; flags?: string[] }): void =>
+      recorder.call(
+        seat,
+        call.prompt,
+        undefined,
+        unansweredCall(model.id, call.sampling, times, { retries, ...end }),
+      )
+    if (signal.aborted) {
+      this.left(call)
+      record({ flags: [clientLeft] })
+      return thrown instanceof Error ? thrown : rolloutOver
+    }
+    const fault = faultOfCall(thrown, this.options)
+    record({ fault })
     if (thrown instanceof ModelFault && thrown.outcome !== undefined && seat === 'agent') {
-      this.stopped = new SeatStop({ outcome: thrown.outcome })
-      return this.stopped
+      this.passing = new SeatStop({ outcome: thrown.outcome })
+      this.stopped = this.passing
+      return this.passing
     }
     this.unrecovered = fault
     return new SeatStop({ fault })
   }
 
-  /** Whose fault a failed call is, in words without secrets: scripts know the secret, and providers quote keys. */
-  private faultOf(thrown: unknown): Fault {
-    const { seat, model, redact } = this.options
-    const fault: Fault =
-      thrown instanceof ModelFault
-        ? { ...thrown.fault, message: redactedMessage(redact, thrown) }
-        : {
-            owner: 'platform',
-            stage: 'model',
-            code: 'client_threw',
-            message: `the client of ${model.id} threw: ${redactedMessage(redact, thrown)}`,
-            retryable: false,
-          }
-    // What fails behind a simulated user or an opponent is never booked with the agent's own provider.
-    return seat === 'agent' ? fault : { ...fault, owner: 'simulator' }
+  /**
+   * The caller of one call left before its reply was whole. Whoever has read of it has used a turn, and a token with
+   * every piece, as nobody says any more how many there were: leaving early is no way past a limit.
+   */
+  private left({ pieces }: CallUnderWay): void {
+    this.flag(clientLeft)
+    if (pieces === 0) return
+    this.turns++
+    this.budget.leave(pieces)
   }
 }
 
-function noModel(seat: Seat): QuintainError {
-  return new QuintainError(
-    'needs_unmet',
-    `The agent in seat "${seat}" asked for a model, and this run gives it none; say which (model: 'NAME', or -m NAME).`,
-  )
-}
-
-function notYetRecovered(seat: Seat): Fault {
-  return {
-    owner: seat === 'agent' ? 'provider' : 'simulator',
-    stage: 'model',
-    code: 'unrecovered',
-    message: 'a model call had failed and was being tried again when the rollout ended',
-    retryable: true,
-  }
+/** A call that no reply has come for yet. */
+interface CallUnderWay {
+  /** Node that ends its prompt. */
+  prompt: number
+  sampling: Sampling
+  atMs: number
+  /** Pieces of its reply that the caller was told. */
+  pieces: number
 }
 
 export interface SeatModelOptions {
@@ -391,8 +362,4 @@ export interface SeatModelOptions {
   /** `performance.now()` at the attempt's start. */
   startedAt: number
   context: { attempt: string; task: string; repeat: number }
-}
-
-function round(ms: number): number {
-  return Math.round(ms * 1000) / 1000
 }
