@@ -34,6 +34,7 @@ const byCode: Record<ErrorCode, ExitCode> = {
   run_not_found: exitCodes.usage,
   run_mismatch: exitCodes.usage,
   import_invalid: exitCodes.usage,
+  no_sampled_tokens: exitCodes.usage,
   not_json: exitCodes.usage,
   usage: exitCodes.usage,
   output_exists: exitCodes.usage,

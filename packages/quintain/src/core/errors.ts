@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'run_corrupt'
   | 'run_mismatch'
   | 'import_invalid'
+  | 'no_sampled_tokens'
   | 'disk_full'
   | 'journal_io'
   | 'output_exists'

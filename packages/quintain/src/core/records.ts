@@ -215,6 +215,8 @@ export const callRecord = z.object({
   model: z.string(),
   /** Sampling settings as sent. */
   sampling: z.record(z.string(), z.unknown()).optional(),
+  /** Which of the trajectory's `toolSets` the model was told of; those of the seat when absent. */
+  tools: z.number().optional(),
   finish: finish.optional(),
   finishRaw: z.string().optional(),
   responseId: z.string().optional(),
@@ -245,18 +247,17 @@ export const messageNode = z.object({
 })
 export type MessageNode = z.infer<typeof messageNode>
 
+const toolRecord = z.object({
+  name: z.string(),
+  description: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  strict: z.boolean().optional(),
+})
+
 export const seatRecord = z.object({
   policy: z.string(),
   harness: z.string(),
-  tools: z
-    .array(
-      z.object({
-        name: z.string(),
-        description: z.string(),
-        parameters: z.record(z.string(), z.unknown()),
-      }),
-    )
-    .optional(),
+  tools: z.array(toolRecord).optional(),
 })
 
 export const trajectoryRecord = z.object({
@@ -272,6 +273,8 @@ export const trajectoryRecord = z.object({
    * has asked its model other things than it has said. Graders read the way from the root to it.
    */
   leaves: z.record(z.string(), z.number()).optional(),
+  /** Tools that programs told their models of, where those are not the seat's: each set once. */
+  toolSets: z.array(z.array(toolRecord)).optional(),
 })
 export type TrajectoryRecord = z.infer<typeof trajectoryRecord>
 
