@@ -1,29 +1,38 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Seat } from './environment.ts'
 import type { AssistantMessage, Message } from './message.ts'
-import type { TokenData } from './model.ts'
-import type { CallRecord, MessageNode, TokenRefs } from './records.ts'
+import type { TokenData, ToolSpec } from './model.ts'
+import type { CallRecord, MessageNode } from './records.ts'
+import { isMessageOf } from './same-message.ts'
+import { TokenStore } from './token-store.ts'
 
 /** The graph of a seat as plain data, for a recorder in another process. */
 export interface RecordedGraph {
   nodes: MessageNode[]
   calls: CallRecord[]
+  toolSets?: ToolSpec[][]
   /** All token arrays of the calls, as `tokens.bin` holds them. */
   tokens?: Uint8Array
 }
 
+/** What is recorded of a call beside its place in the graph. `tools`: what the model was told of, where that is not what its seat has. */
+export interface CallFacts extends Omit<CallRecord, 'seat' | 'prompt' | 'output' | 'tokens' | 'tools'> {
+  tools?: readonly ToolSpec[]
+}
+
 /**
  * Builds the message graph of an attempt: each message once, under the one it followed. A history that extends an
- * earlier one is the same branch; an edited or compacted one branches where it differs.
+ * earlier one is the same branch, also where a program sent back what was sampled in another form (`isMessageOf`); an
+ * edited or compacted one branches where it differs.
  */
 export class Recorder {
   readonly nodes: MessageNode[] = []
   readonly calls: CallRecord[] = []
+  /** Each set of tools that calls were given, once. */
+  readonly toolSets: ToolSpec[][] = []
   private readonly children = new Map<number, number[]>()
   private readonly leaves = new Map<Seat, number>()
-  private readonly chunks: Uint8Array[] = []
-  private chunkBytes = 0
-  private readonly ids: { prompt: Int32Array; output: Int32Array | undefined; seat: Seat; call: number }[] =
-    []
+  private readonly tokens = new TokenStore()
 
   /** The last node of a seat's conversation; -1 before its first. */
   leaf(seat: Seat): number {
@@ -46,25 +55,38 @@ export class Recorder {
 
   /** The node that a whole history ends in, adding what is new of it. It becomes the seat's leaf. */
   path(seat: Seat, messages: readonly Message[]): number {
-    let at = -1
-    for (const message of messages) {
-      at = this.child(at, seat, message) ?? this.add(seat, at, message, {})
+    // All nodes where the history so far may end: of equal samples of one prompt, what follows tells which was meant.
+    let ends = [-1]
+    let known = 0
+    for (; known < messages.length; known++) {
+      const next = this.following(ends, seat, messages[known]!)
+      if (next.length === 0) break
+      ends = next
     }
+    let at = this.newest(ends)
+    for (; known < messages.length; known++) at = this.add(seat, at, messages[known]!, {})
     this.leaves.set(seat, at)
     return at
   }
 
-  /** Adds a call whose prompt is the seat's leaf; its output, if any, becomes the leaf. */
+  /** Adds a call whose prompt ends at a node; its output, if any, becomes the seat's leaf. */
   call(
     seat: Seat,
     prompt: number,
     output: AssistantMessage | undefined,
-    call: Omit<CallRecord, 'seat' | 'prompt' | 'output' | 'tokens'>,
+    { tools, ...facts }: CallFacts,
     tokens?: TokenData,
   ): void {
     const node = output === undefined ? -1 : this.add(seat, prompt, output, { sampled: true })
-    const refs = tokens === undefined ? undefined : this.tokens(seat, tokens)
-    this.calls.push({ seat, prompt, output: node, ...call, ...(refs === undefined ? {} : { tokens: refs }) })
+    const refs = tokens === undefined ? undefined : this.tokens.add(seat, this.calls.length, tokens)
+    this.calls.push({
+      seat,
+      prompt,
+      output: node,
+      ...facts,
+      ...(tools === undefined ? {} : { tools: this.toolSet(tools) }),
+      ...(refs === undefined ? {} : { tokens: refs }),
+    })
   }
 
   /** Messages from the root to the seat's leaf. */
@@ -84,8 +106,14 @@ export class Recorder {
 
   /** Everything that was recorded, to be handed to `absorb` of another recorder. */
   graph(): RecordedGraph {
+    const { nodes, calls, toolSets } = this
     const tokens = this.tokenChunk()
-    return { nodes: this.nodes, calls: this.calls, ...(tokens === undefined ? {} : { tokens }) }
+    return {
+      nodes,
+      calls,
+      ...(toolSets.length === 0 ? {} : { toolSets }),
+      ...(tokens === undefined ? {} : { tokens }),
+    }
   }
 
   /**
@@ -97,39 +125,20 @@ export class Recorder {
     const places: number[] = []
     for (const { parent, seat, message, sampled, reward } of graph.nodes) {
       const under = parent < 0 ? -1 : places[parent]!
-      const known = sampled ? undefined : this.child(under, seat, message)
-      places.push(known ?? this.add(seat, under, message, { sampled, reward }))
+      const known = sampled ? [] : this.following([under], seat, message)
+      places.push(known.length > 0 ? this.newest(known) : this.add(seat, under, message, { sampled, reward }))
     }
-    const firstCall = this.calls.length
-    const shift = this.chunkBytes
-    if (graph.tokens !== undefined) {
-      this.chunks.push(graph.tokens)
-      this.chunkBytes += graph.tokens.byteLength
-    }
-    const moved = ([at, count]: [number, number]): [number, number] => [at + shift, count]
+    const placeOf = (node: number) => (node < 0 ? -1 : places[node]!)
+    const toolSets = graph.toolSets?.map((tools) => this.toolSet(tools))
+    const moved = this.tokens.absorb(graph.tokens, this.calls.length)
     for (const call of graph.calls) {
-      const { prompt, output, tokens } = call
+      const { prompt, output, tools, tokens } = call
       this.calls.push({
         ...call,
-        prompt: prompt < 0 ? -1 : places[prompt]!,
-        output: output < 0 ? -1 : places[output]!,
-        ...(tokens === undefined
-          ? {}
-          : {
-              tokens: {
-                ...(tokens.prompt === undefined
-                  ? {}
-                  : {
-                      prompt: {
-                        base: tokens.prompt.base === null ? null : tokens.prompt.base + firstCall,
-                        keep: tokens.prompt.keep,
-                        ids: moved(tokens.prompt.ids),
-                      },
-                    }),
-                ...(tokens.output === undefined ? {} : { output: moved(tokens.output) }),
-                ...(tokens.logprobs === undefined ? {} : { logprobs: moved(tokens.logprobs) }),
-              },
-            }),
+        prompt: placeOf(prompt),
+        output: placeOf(output),
+        ...(tools === undefined ? {} : { tools: toolSets![tools]! }),
+        ...(tokens === undefined ? {} : { tokens: moved(tokens) }),
       })
     }
     this.leaves.clear()
@@ -138,15 +147,29 @@ export class Recorder {
 
   /** All token arrays as one chunk; undefined when no call had any. */
   tokenChunk(): Buffer | undefined {
-    return this.chunkBytes === 0 ? undefined : Buffer.concat(this.chunks, this.chunkBytes)
+    return this.tokens.chunk()
   }
 
-  /** The node that says the same under the same parent. */
-  private child(parent: number, seat: Seat, message: Message): number | undefined {
-    return this.children.get(parent)?.find((child) => {
-      const node = this.nodes[child]!
-      return node.seat === seat && sameMessage(node.message, message)
-    })
+  /** The nodes right after some others that hold this message. */
+  private following(nodes: readonly number[], seat: Seat, message: Message): number[] {
+    const found: number[] = []
+    for (const node of nodes)
+      for (const child of this.children.get(node) ?? []) {
+        const held = this.nodes[child]!
+        if (held.seat === seat && isMessageOf(held, message)) found.push(child)
+      }
+    return found
+  }
+
+  /** Of nodes that say the same, the one that a model said last. */
+  private newest(nodes: readonly number[]): number {
+    return nodes.findLast((node) => this.nodes[node]?.sampled) ?? nodes.at(-1)!
+  }
+
+  /** Place of a set of tools among those of the attempt. */
+  private toolSet(tools: readonly ToolSpec[]): number {
+    const known = this.toolSets.findIndex((set) => isDeepStrictEqual(set, tools))
+    return known >= 0 ? known : this.toolSets.push([...tools]) - 1
   }
 
   private add(
@@ -166,52 +189,4 @@ export class Recorder {
     this.leaves.set(seat, index)
     return index
   }
-
-  private tokens(seat: Seat, data: TokenData): TokenRefs {
-    const refs: TokenRefs = {}
-    if (data.promptIds !== undefined) {
-      const { base, keep } = this.longestPrefix(seat, data.promptIds)
-      refs.prompt = { base, keep, ids: this.store(data.promptIds.subarray(keep)) }
-      this.ids.push({ prompt: data.promptIds, output: data.outputIds, seat, call: this.calls.length })
-    }
-    if (data.outputIds !== undefined) refs.output = this.store(data.outputIds)
-    if (data.logprobs !== undefined) refs.logprobs = this.store(data.logprobs)
-    return refs
-  }
-
-  /** The earlier call of the seat whose prompt and output share the longest beginning with `prompt`. */
-  private longestPrefix(seat: Seat, prompt: Int32Array): { base: number | null; keep: number } {
-    let best: { base: number | null; keep: number } = { base: null, keep: 0 }
-    // The newest first: in a conversation that only grows it is the best, and the others are too short to be.
-    for (let at = this.ids.length - 1; at >= 0; at--) {
-      const earlier = this.ids[at]!
-      const most = earlier.prompt.length + (earlier.output?.length ?? 0)
-      if (earlier.seat !== seat || most <= best.keep) continue
-      const keep = commonLength(prompt, earlier.prompt, earlier.output)
-      if (keep > best.keep) best = { base: earlier.call, keep }
-    }
-    return best
-  }
-
-  private store(array: Int32Array | Float32Array): [number, number] {
-    const at = this.chunkBytes
-    this.chunks.push(new Uint8Array(array.buffer, array.byteOffset, array.byteLength))
-    this.chunkBytes += array.byteLength
-    return [at, array.length]
-  }
-}
-
-function commonLength(ids: Int32Array, prompt: Int32Array, output: Int32Array | undefined): number {
-  let at = 0
-  while (at < ids.length && at < prompt.length && ids[at] === prompt[at]) at++
-  if (at < prompt.length || output === undefined) return at
-  while (at < ids.length && at - prompt.length < output.length && ids[at] === output[at - prompt.length]) at++
-  return at
-}
-
-function sameMessage(a: Message, b: Message): boolean {
-  if (a === b) return true
-  if (a.role !== b.role) return false
-  if (typeof a.content === 'string' && typeof b.content === 'string' && a.content !== b.content) return false
-  return JSON.stringify(a) === JSON.stringify(b)
 }

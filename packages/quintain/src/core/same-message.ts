@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util'
+import { nestsTooDeep } from './json-depth.ts'
+import { type AssistantMessage, type Content, type Message, type ToolCall, textOf } from './message.ts'
+import type { MessageNode } from './records.ts'
+
+/**
+ * Whether a message of a history that was sent is the one that a node holds. Cheap where they differ and where they are
+ * one object: histories of many messages are compared at every call.
+ *
+ * Programs do not send back what was sampled letter for letter: reasoning is left out, fields are dropped, arguments are
+ * written anew. So what was sampled is known by its text and its calls; the node keeps it as it was sampled.
+ */
+export function isMessageOf({ message: held, sampled }: MessageNode, sent: Message): boolean {
+  if (held === sent) return true
+  if (held.role === 'assistant')
+    return sent.role === 'assistant' && (sampled ? isEcho(held, sent) : isSameReply(held, sent))
+  if (!isSameContent(held.content, sent.content)) return false
+  switch (held.role) {
+    case 'system':
+      return sent.role === 'system'
+    case 'user':
+      return sent.role === 'user' && held.name === sent.name
+    case 'tool':
+      return (
+        sent.role === 'tool' &&
+        held.toolCallId === sent.toolCallId &&
+        held.name === sent.name &&
+        held.error === sent.error
+      )
+  }
+}
+
+function isEcho(held: AssistantMessage, sent: AssistantMessage): boolean {
+  return (
+    (isSameContent(held.content, sent.content) || textOf(held.content) === textOf(sent.content)) &&
+    isLeftOutOrSame(held.reasoning, sent.reasoning) &&
+    isLeftOutOrSame(held.refusal, sent.refusal) &&
+    areSameCalls(held.toolCalls, sent.toolCalls)
+  )
+}
+
+function isSameReply(held: AssistantMessage, sent: AssistantMessage): boolean {
+  return (
+    isSameContent(held.content, sent.content) &&
+    (held.reasoning ?? '') === (sent.reasoning ?? '') &&
+    (held.refusal ?? '') === (sent.refusal ?? '') &&
+    areSameCalls(held.toolCalls, sent.toolCalls) &&
+    isDeepStrictEqual(held.extra ?? {}, sent.extra ?? {})
+  )
+}
+
+function isLeftOutOrSame(held: string | undefined, sent: string | undefined): boolean {
+  return sent === undefined || sent === '' || sent === held
+}
+
+/** A text and one part that holds it say the same; how several parts are joined is up to the server. */
+function isSameContent(a: Content, b: Content): boolean {
+  if (a === b) return true
+  const [one, other] = [plainContent(a), plainContent(b)]
+  return typeof one === 'string' || typeof other === 'string' ? one === other : isDeepStrictEqual(one, other)
+}
+
+function plainContent(content: Content): Content {
+  if (typeof content === 'string') return content
+  const parts = content.filter((part) => part.type !== 'text' || part.text !== '')
+  const [first] = parts
+  if (first === undefined) return ''
+  return parts.length === 1 && first.type === 'text' ? first.text : parts
+}
+
+function areSameCalls(held: readonly ToolCall[] = [], sent: readonly ToolCall[] = []): boolean {
+  return (
+    held.length === sent.length &&
+    held.every((call, at) => {
+      const other = sent[at]!
+      return (
+        call.id === other.id && call.name === other.name && areSameArguments(call.arguments, other.arguments)
+      )
+    })
+  )
+}
+
+function areSameArguments(held: string, sent: string): boolean {
+  if (held === sent) return true
+  const [one, other] = [argumentsOf(held), argumentsOf(sent)]
+  return one !== undefined && other !== undefined && isDeepStrictEqual(one.value, other.value)
+}
+
+/** Undefined for what is no JSON. No arguments at all are those of a tool that takes none. */
+function argumentsOf(text: string): { value: unknown } | undefined {
+  if (text.trim() === '') return { value: {} }
+  if (nestsTooDeep(text)) return undefined
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
