@@ -19,7 +19,8 @@ export interface Dialect {
   /**
    * The JSON text to send. A request whose `wire` is of this dialect is sent as it was written, with the model, the
    * limits of the run and what the records need put in; any other is written from messages, tools, sampling and
-   * settings. Throws `DialectError` with code `unsupported` for what this dialect cannot express.
+   * settings. Throws `DialectError` with code `unsupported` for what this dialect cannot express. Keys of a message's
+   * `extra` that begin with `quintain.` are a dialect's own notes; no other dialect sends them.
    */
   requestBody(request: ModelRequest, options: RequestBodyOptions): string
   /** The reply in a body, in the shape of a chat completion; undefined when it holds none. */
@@ -29,15 +30,21 @@ export interface Dialect {
 
   /* Towards a program. */
 
-  /** Reads what a program asks. `history` finds what an earlier reply of this address ended (`previous_response_id`). Throws `DialectError`. */
+  /**
+   * Reads what a program asks. `history` finds the conversation that an earlier reply of this address ended, that reply
+   * last, by any id of `replyIds`: for `previous_response_id`, for references to its items, and for reasoning that a
+   * program sends back without being able to read it. Throws `DialectError`.
+   */
   readRequest(
     body: unknown,
-    options?: { history?: (responseId: string) => readonly Message[] | undefined },
+    options?: { history?: (id: string) => readonly Message[] | undefined },
   ): ModelRequest & Required<Pick<ModelRequest, 'wire'>>
   /** The body of a whole reply. What the program did not ask to see is not in it. */
   writeReply(response: ModelResponse, context: ReplyContext): Record<string, unknown>
   /** Writes one streamed reply as the text of server-sent events. */
   replyWriter(context: ReplyContext): ReplyWriter
+  /** Ids by which a program may name this reply later: its own, those of its items and of its tool calls. */
+  replyIds?(response: ModelResponse, context: ReplyContext): readonly string[]
   /** An error in this protocol's own form. */
   errorBody(error: ReplyError): Record<string, unknown>
 }
@@ -45,7 +52,10 @@ export interface Dialect {
 export interface ReaderOptions {
   /** Makes texts of the server free of secrets before they are cut for a message. */
   redact?: (text: string) => string
-  /** Told each piece of the reply as it comes. What says that the reply is broken is not told, nor is what ends the stream. */
+  /**
+   * Told each piece of the reply as it comes. What says that the reply is broken is not told, nor is `[DONE]`. An event
+   * that ends a reply (`response.completed`, `message_stop`) is; the writer holds it back until the reply is recorded.
+   */
   onDelta?: (delta: ReplyDelta) => void
   /** What is told: `events` as they came, for a program of this dialect; or `pieces`, in words of no dialect (when absent). */
   as?: 'events' | 'pieces'
