@@ -3,7 +3,7 @@ import type { Seat } from './environment.ts'
 import type { AssistantMessage, Message } from './message.ts'
 import type { TokenData, ToolSpec } from './model.ts'
 import type { CallRecord, MessageNode } from './records.ts'
-import { isMessageOf } from './same-message.ts'
+import { isSameMessage } from './same-message.ts'
 import { TokenStore } from './token-store.ts'
 
 /** The graph of a seat as plain data, for a recorder in another process. */
@@ -22,7 +22,7 @@ export interface CallFacts extends Omit<CallRecord, 'seat' | 'prompt' | 'output'
 
 /**
  * Builds the message graph of an attempt: each message once, under the one it followed. A history that extends an
- * earlier one is the same branch, also where a program sent back what was sampled in another form (`isMessageOf`); an
+ * earlier one is the same branch, also where a program sent back what was sampled in another form (`isSameMessage`); an
  * edited or compacted one branches where it differs.
  */
 export class Recorder {
@@ -156,7 +156,7 @@ export class Recorder {
     for (const node of nodes)
       for (const child of this.children.get(node) ?? []) {
         const held = this.nodes[child]!
-        if (held.seat === seat && isMessageOf(held, message)) found.push(child)
+        if (held.seat === seat && isSameMessage(held.message, message)) found.push(child)
       }
     return found
   }

@@ -1,56 +1,54 @@
 import { isDeepStrictEqual } from 'node:util'
 import { nestsTooDeep } from './json-depth.ts'
 import { type AssistantMessage, type Content, type Message, type ToolCall, textOf } from './message.ts'
-import type { MessageNode } from './records.ts'
 
 /**
- * Whether a message of a history that was sent is the one that a node holds. Cheap where they differ and where they are
- * one object: histories of many messages are compared at every call.
+ * Whether a message of a history that was sent is the one that is held. Cheap where they differ and where they are one
+ * object: histories of many messages are compared at every call.
  *
- * Programs do not send back what was sampled letter for letter: reasoning is left out, fields are dropped, arguments are
- * written anew. So what was sampled is known by its text and its calls; the node keeps it as it was sampled.
+ * Programs do not send back what a model said letter for letter: reasoning is left out, fields are dropped, arguments are
+ * written anew. So what an assistant said is known by its text and its calls, and stays as it was first held.
  */
-export function isMessageOf({ message: held, sampled }: MessageNode, sent: Message): boolean {
+export function isSameMessage(held: Message, sent: Message): boolean {
   if (held === sent) return true
-  if (held.role === 'assistant')
-    return sent.role === 'assistant' && (sampled ? isEcho(held, sent) : isSameReply(held, sent))
-  if (!isSameContent(held.content, sent.content)) return false
   switch (held.role) {
+    case 'assistant':
+      return sent.role === 'assistant' && isEcho(held, sent)
     case 'system':
-      return sent.role === 'system'
+      return sent.role === 'system' && isSameContent(held.content, sent.content)
     case 'user':
-      return sent.role === 'user' && held.name === sent.name
+      return sent.role === 'user' && held.name === sent.name && isSameContent(held.content, sent.content)
     case 'tool':
       return (
         sent.role === 'tool' &&
         held.toolCallId === sent.toolCallId &&
         held.name === sent.name &&
-        held.error === sent.error
+        held.error === sent.error &&
+        isSameContent(held.content, sent.content)
       )
   }
 }
 
 function isEcho(held: AssistantMessage, sent: AssistantMessage): boolean {
   return (
-    (isSameContent(held.content, sent.content) || textOf(held.content) === textOf(sent.content)) &&
+    (isSameContent(held.content, sent.content) || isSameText(held.content, sent.content)) &&
     isLeftOutOrSame(held.reasoning, sent.reasoning) &&
     isLeftOutOrSame(held.refusal, sent.refusal) &&
     areSameCalls(held.toolCalls, sent.toolCalls)
   )
 }
 
-function isSameReply(held: AssistantMessage, sent: AssistantMessage): boolean {
-  return (
-    isSameContent(held.content, sent.content) &&
-    (held.reasoning ?? '') === (sent.reasoning ?? '') &&
-    (held.refusal ?? '') === (sent.refusal ?? '') &&
-    areSameCalls(held.toolCalls, sent.toolCalls) &&
-    isDeepStrictEqual(held.extra ?? {}, sent.extra ?? {})
-  )
-}
-
 function isLeftOutOrSame(held: string | undefined, sent: string | undefined): boolean {
   return sent === undefined || sent === '' || sent === held
+}
+
+/** However it was cut into parts. */
+function isSameText(held: Content, sent: Content): boolean {
+  return isText(held) && isText(sent) && textOf(held) === textOf(sent)
+}
+
+function isText(content: Content): boolean {
+  return typeof content === 'string' || content.every(({ type }) => type === 'text')
 }
 
 /** A text and one part that holds it say the same; how several parts are joined is up to the server. */
