@@ -1,0 +1,62 @@
+import type { Harness, HarnessContext } from '../core/index.ts'
+import { type AgentModel, agentModel } from './agent-model.ts'
+import { type AgentTurn, agentTurn } from './agent-turn.ts'
+import { converse } from './conversation.ts'
+import { withRollout } from './rollout.ts'
+import { ServedTools } from './tools/served-tools.ts'
+import type { ToolDesk } from './tools/tool-desk.ts'
+
+/**
+ * An agent passed as a function: the text it answers with. It is called once per turn of the environment.
+ * One that throws, or answers with something else than text, ends the rollout as `agent_error`, which is graded on
+ * what was left behind.
+ */
+export type AgentFunction<Data = unknown> = (turn: AgentTurn<Data>) => string | Promise<string>
+
+/**
+ * The harness of an agent that is a function. It makes its model calls through `model` of its turn, in whatever form
+ * it takes one, or brings a model of its own; it carries out its own tool calls.
+ *
+ * @example agent(async ({ model, aiTools, input }) => (await generateText({ model, tools: aiTools, prompt: input })).text)
+ */
+export function agent<Data = unknown>(
+  run: AgentFunction<Data>,
+  { name = run.name || 'agent' }: { name?: string } = {},
+): Harness {
+  return {
+    name: `agent:${name}`,
+    carries: { turns: true, tools: true, images: true },
+    runs: 'outside',
+    run: (context) => play(context, run),
+  }
+}
+
+/** As `agent`, under the name that records of an agent function bear. */
+export function agentFunction<Data>(run: AgentFunction<Data>, name = 'agent'): Harness {
+  return { ...agent(run, { name }), name: `${name}@function` }
+}
+
+async function play<Data>(context: HarnessContext, run: AgentFunction<Data>) {
+  const memory: Record<string, unknown> = {}
+  let model: AgentModel | undefined
+  let served: ServedTools | undefined
+  let desk: ToolDesk | undefined
+  const parts = {
+    memory,
+    model: () => (model ??= agentModel(context.model)),
+    served: () => (served ??= new ServedTools(desk!)),
+  }
+  try {
+    return await converse(context, async (question) => {
+      desk = question.tools
+      const turn = agentTurn(context, question, parts)
+      // What the task's data is, the one who wrote both knows.
+      const text: unknown = await withRollout(turn, () => run(turn as AgentTurn<Data>))
+      if (typeof text === 'string') return text
+      const kind = text === null ? 'null' : typeof text
+      throw new TypeError(`the agent answered with ${kind}; an agent function returns text`)
+    })
+  } finally {
+    await served?.close()
+  }
+}

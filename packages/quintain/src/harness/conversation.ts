@@ -1,0 +1,57 @@
+import { type Content, type HarnessContext, type HarnessResult, type Message, textOf } from '../core/index.ts'
+import { ToolDesk } from './tools/tool-desk.ts'
+
+/** What an agent that holds its own conversation is asked, once per turn of the environment. */
+export interface Question {
+  /** The conversation so far, tool calls included; the last message is what to answer. It grows. */
+  messages: readonly Message[]
+  /** Those of it that the agent has not been told of. */
+  news: readonly Message[]
+  /** Text of the last message. */
+  input: string
+  /** Turns of the environment before this one. */
+  turn: number
+  tools: ToolDesk
+}
+
+/**
+ * Plays a seat with an agent that is asked once per turn of the environment and makes its model calls by itself.
+ * `ask` gives what the agent answers, or undefined when it has nothing to say, which ends its part as `no_answer`.
+ *
+ * An agent whose model calls do not pass through this seat is recorded by what it says, one turn for each answer.
+ */
+export async function converse(
+  context: HarnessContext,
+  ask: (question: Question) => Promise<Content | undefined>,
+): Promise<HarnessResult> {
+  const messages: Message[] = context.messages.slice()
+  const tools = new ToolDesk(context.tools, messages)
+  /** Turns that were counted because somebody else's model was behind them. */
+  let recorded = context.model.turns
+  let told = 0
+  try {
+    for (let turn = 0; ; turn++) {
+      // Before the agent is asked: a turn beyond the limit would still use tools.
+      if (context.model.turns === recorded && turn >= (context.limits.turns ?? Number.POSITIVE_INFINITY))
+        return { outcome: 'turn_limit' }
+      const news = messages.slice(told)
+      const answer = await ask({ messages, news, input: textOf(messages.at(-1)?.content), turn, tools })
+      context.signal.throwIfAborted()
+      if (answer !== undefined) messages.push({ role: 'assistant', content: answer })
+      told = messages.length
+      if (context.model.turns === recorded) {
+        context.model.record(messages)
+        recorded = context.model.turns
+      }
+      const said = answer === undefined ? {} : { answer }
+      if (tools.done !== undefined) return { outcome: 'env_done', stop: tools.done, ...said }
+      if (answer === undefined) return { outcome: 'completed', stop: 'no_answer' }
+      if (context.reply === undefined) return { outcome: 'completed', answer }
+      const reply = await context.reply(answer)
+      if (reply.done !== undefined) return { outcome: 'env_done', stop: reply.done }
+      messages.push({ role: 'user', content: reply.content })
+    }
+  } finally {
+    tools.close()
+  }
+}
