@@ -1,20 +1,27 @@
 import type { Dialect } from './dialect.ts'
-import { DialectError } from './dialect.ts'
+import { responsesBody } from './responses-body.ts'
+import { responsesErrorBody } from './responses-error.ts'
+import { responsesReplyIds } from './responses-ids.ts'
+import { responsesReader } from './responses-reader.ts'
+import { readResponsesReply, writeResponsesReply } from './responses-reply.ts'
+import { readResponsesRequest } from './responses-request.ts'
+import { responsesWriter } from './responses-writer.ts'
 
-function notYet(): never {
-  throw new DialectError('unsupported', 'The Responses dialect is not written yet.')
-}
-
-/** OpenAI's Responses API. */
+/**
+ * OpenAI's Responses API (https://platform.openai.com/docs/api-reference/responses), as of `openai` 7.59. Functions are
+ * the only tools, since tools that run at the provider would leave the environment; nothing is stored there either.
+ */
 export const responsesDialect: Dialect = {
   name: 'responses',
   path: '/responses',
-  headers: notYet,
-  requestBody: notYet,
-  readReply: notYet,
-  replyReader: notYet,
-  readRequest: notYet,
-  writeReply: notYet,
-  replyWriter: notYet,
-  errorBody: notYet,
+  headers: (apiKey): Record<string, string> =>
+    apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+  requestBody: responsesBody,
+  readReply: readResponsesReply,
+  replyReader: responsesReader,
+  readRequest: readResponsesRequest,
+  writeReply: writeResponsesReply,
+  replyWriter: responsesWriter,
+  replyIds: responsesReplyIds,
+  errorBody: responsesErrorBody,
 }

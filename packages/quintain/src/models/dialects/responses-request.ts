@@ -1,0 +1,265 @@
+import type { Message } from '../../core/message.ts'
+import type { ModelRequest, Sampling, ToolSpec } from '../../core/model.ts'
+import type { WireSettings } from '../../core/wire.ts'
+import {
+  type Fields,
+  fieldsOf,
+  optional,
+  optionalCount,
+  optionalFields,
+  optionalFlag,
+  optionalList,
+  optionalNumber,
+  optionalText,
+  requiredText,
+  unknownFields,
+  unsupported,
+  wrong,
+} from './body-fields.ts'
+import { DialectError } from './dialect.ts'
+import { isReference, itemOf } from './responses-ids.ts'
+import { type History, readInput } from './responses-input.ts'
+import { type Item, itemsOf } from './responses-items.ts'
+
+/** Fields that are read, and those that change nothing of what is sampled. Any other is one that no other dialect knows. */
+const known = new Set([
+  'background',
+  'conversation',
+  'frequency_penalty',
+  'include',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'metadata',
+  'min_p',
+  'model',
+  'parallel_tool_calls',
+  'presence_penalty',
+  'previous_response_id',
+  'prompt',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'reasoning',
+  'safety_identifier',
+  'seed',
+  'service_tier',
+  'stop',
+  'store',
+  'stream',
+  'stream_options',
+  'temperature',
+  'text',
+  'tool_choice',
+  'tools',
+  'top_k',
+  'top_logprobs',
+  'top_p',
+  'truncation',
+  'user',
+])
+
+/** Messages that came from `instructions`, which hold for one reply and are not carried over. */
+const instructionMessages = new WeakSet<Message>()
+
+/** Reads the body of a Responses request. */
+export function readResponsesRequest(
+  given: unknown,
+  options: { history?: History } = {},
+): ModelRequest & Required<Pick<ModelRequest, 'wire'>> {
+  const { history = () => undefined } = options
+  const body = fieldsOf(given, 'body')
+  refuseOthers(body)
+  optionalText(body, 'model')
+  const earlier = earlierMessages(body, history)
+  const items = inputItems(body, history)
+  const read = readInput(items, history)
+  const own = [...unknownFields(body, known), ...read.own]
+  const tools = readTools(body, own)
+  const settings = readSettings(body, tools, own)
+  const include = optionalList(body, 'include') ?? []
+  const logprobs = include.includes('message.output_text.logprobs')
+  // No reply of another dialect brings the texts of its tokens.
+  if (logprobs) own.push('include: message.output_text.logprobs')
+  return {
+    messages: [...instructionsOf(body), ...earlier, ...read.messages],
+    ...(tools.length === 0 ? {} : { tools }),
+    sampling: { ...readSampling(body), ...(logprobs ? { logprobs } : {}) },
+    wire: {
+      dialect: 'responses',
+      body: { ...body, input: [...itemsOf(earlier), ...items] },
+      stream: optionalFlag(body, 'stream') ?? false,
+      settings: { ...settings, own },
+      wants: { logprobs, tokenIds: false, usage: true },
+    },
+  }
+}
+
+function refuseOthers(body: Fields): void {
+  if (optional(body, 'conversation') !== undefined) throw unsupported('A stored conversation', 'conversation')
+  if (optional(body, 'prompt') !== undefined) throw unsupported('A stored prompt template', 'prompt')
+  if (optionalFlag(body, 'background') === true)
+    throw unsupported('A response in the background', 'background')
+}
+
+function instructionsOf(body: Fields): Message[] {
+  const instructions = optionalText(body, 'instructions')
+  if (instructions === undefined || instructions === '') return []
+  const message: Message = { role: 'system', content: instructions }
+  instructionMessages.add(message)
+  return [message]
+}
+
+function earlierMessages(body: Fields, history: History): Message[] {
+  const id = optionalText(body, 'previous_response_id')
+  if (id === undefined) return []
+  const earlier = history(id)
+  if (earlier === undefined)
+    throw new DialectError(
+      'invalid_request',
+      `Previous response with id '${id}' not found.`,
+      'previous_response_id',
+    )
+  return earlier.filter((message) => !instructionMessages.has(message))
+}
+
+/** The items of `input`, references followed, and reasoning whole that only its id was sent of. */
+function inputItems(body: Fields, history: History): readonly unknown[] {
+  const input = optional(body, 'input')
+  if (input === undefined && optional(body, 'previous_response_id') !== undefined) return []
+  if (input === undefined)
+    throw new DialectError('invalid_request', "Missing required parameter: 'input'.", 'input')
+  if (typeof input === 'string') return [{ role: 'user', content: input }]
+  if (!Array.isArray(input)) throw wrong('input', 'a string or an array')
+  return input.map((item: unknown) => {
+    if (isReference(item)) {
+      const found = recordedItem(item.id, history)
+      if (found === undefined)
+        throw new DialectError('invalid_request', `Item with id '${item.id}' not found.`, 'input')
+      return found
+    }
+    return isHollow(item) ? (recordedItem(item.id, history) ?? item) : item
+  })
+}
+
+/** A reasoning item without what a provider could read it by. */
+function isHollow(item: unknown): item is { id: string } {
+  if (typeof item !== 'object' || item === null) return false
+  const { type, id, encrypted_content: encrypted } = item as Item
+  return type === 'reasoning' && typeof id === 'string' && (encrypted === undefined || encrypted === null)
+}
+
+function recordedItem(id: string, history: History): Item | undefined {
+  const message = history(id)?.at(-1)
+  return message?.role === 'assistant' ? itemOf(message, id) : undefined
+}
+
+function readTools(body: Fields, own: string[]): ToolSpec[] {
+  return (optionalList(body, 'tools') ?? []).map((value, index) => {
+    const at = `tools[${index}]`
+    const tool = fieldsOf(value, at)
+    const type = requiredText(tool, 'type', `${at}.`)
+    if (type !== 'function') throw unsupported(`A tool of type '${type}'`, `${at}.type`)
+    for (const field of ['output_schema', 'allowed_callers'])
+      if (optional(tool, field) !== undefined) own.push(`${at}.${field}`)
+    for (const field of ['async', 'defer_loading'])
+      if (optionalFlag(tool, field, `${at}.`) === true) own.push(`${at}.${field}`)
+    const strict = optionalFlag(tool, 'strict', `${at}.`)
+    return {
+      name: requiredText(tool, 'name', `${at}.`),
+      description: optionalText(tool, 'description', `${at}.`) ?? '',
+      parameters: { ...(optionalFields(tool, 'parameters', `${at}.`) ?? { type: 'object', properties: {} }) },
+      ...(strict === undefined ? {} : { strict }),
+    }
+  })
+}
+
+function readSampling(body: Fields): Sampling {
+  const temperature = optionalNumber(body, 'temperature')
+  const topP = optionalNumber(body, 'top_p')
+  const maxTokens = optionalCount(body, 'max_output_tokens')
+  const seed = optionalNumber(body, 'seed')
+  const reasoning = optionalFields(body, 'reasoning')
+  const reasoningEffort = reasoning && optionalText(reasoning, 'effort', 'reasoning.')
+  const given = optional(body, 'stop')
+  const stop = typeof given === 'string' ? [given] : optionalList(body, 'stop')?.map(String)
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(stop === undefined ? {} : { stop }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+  }
+}
+
+function readSettings(body: Fields, tools: readonly ToolSpec[], own: string[]): Omit<WireSettings, 'own'> {
+  const reasoning = optionalFields(body, 'reasoning') ?? {}
+  for (const [field, usual] of [
+    ['mode', 'standard'],
+    ['context', 'auto'],
+  ] as const)
+    if ((optionalText(reasoning, field, 'reasoning.') ?? usual) !== usual) own.push(`reasoning.${field}`)
+  if ((optionalText(body, 'truncation') ?? 'disabled') !== 'disabled') own.push('truncation')
+  const text = optionalFields(body, 'text') ?? {}
+  if ((optionalText(text, 'verbosity', 'text.') ?? 'medium') !== 'medium') own.push('text.verbosity')
+  const responseFormat = readFormat(optionalFields(text, 'format', 'text.'))
+  const toolChoice = readToolChoice(optional(body, 'tool_choice'), tools, own)
+  const parallelToolCalls = optionalFlag(body, 'parallel_tool_calls')
+  const topK = optionalNumber(body, 'top_k')
+  const minP = optionalNumber(body, 'min_p')
+  const frequencyPenalty = optionalNumber(body, 'frequency_penalty')
+  const presencePenalty = optionalNumber(body, 'presence_penalty')
+  const topLogprobs = optionalNumber(body, 'top_logprobs')
+  return {
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
+    ...(responseFormat === undefined ? {} : { responseFormat }),
+    ...(topK === undefined ? {} : { topK }),
+    ...(minP === undefined ? {} : { minP }),
+    ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
+    ...(presencePenalty === undefined ? {} : { presencePenalty }),
+    ...(topLogprobs === undefined ? {} : { topLogprobs }),
+  }
+}
+
+function readFormat(format: Fields | undefined): WireSettings['responseFormat'] {
+  if (format === undefined) return undefined
+  const at = 'text.format.'
+  const type = requiredText(format, 'type', at)
+  if (type === 'text') return undefined
+  if (type === 'json_object') return { type: 'json' }
+  if (type !== 'json_schema') throw unsupported(`A text format of type '${type}'`, `${at}type`)
+  const strict = optionalFlag(format, 'strict', at)
+  const description = optionalText(format, 'description', at)
+  return {
+    type: 'schema',
+    name: requiredText(format, 'name', at),
+    schema: { ...fieldsOf(optional(format, 'schema'), `${at}schema`) },
+    ...(strict === undefined ? {} : { strict }),
+    ...(description === undefined ? {} : { description }),
+  }
+}
+
+function readToolChoice(
+  choice: unknown,
+  tools: readonly ToolSpec[],
+  own: string[],
+): WireSettings['toolChoice'] {
+  if (choice === undefined) return undefined
+  if (choice === 'none' || choice === 'auto' || choice === 'required') return choice
+  const given = fieldsOf(choice, 'tool_choice')
+  const type = requiredText(given, 'type', 'tool_choice.')
+  if (type === 'function') return { tool: requiredText(given, 'name', 'tool_choice.') }
+  if (type !== 'allowed_tools') throw unsupported(`A tool choice of type '${type}'`, 'tool_choice.type')
+  const mode = requiredText(given, 'mode', 'tool_choice.')
+  if (mode !== 'auto' && mode !== 'required') throw wrong('tool_choice.mode', "'auto' or 'required'")
+  const allowed = new Set(
+    (optionalList(given, 'tools', 'tool_choice.') ?? []).map((entry, index) =>
+      requiredText(fieldsOf(entry, `tool_choice.tools[${index}]`), 'name', `tool_choice.tools[${index}].`),
+    ),
+  )
+  if (tools.some(({ name }) => !allowed.has(name))) own.push('tool_choice.allowed_tools')
+  return mode
+}
