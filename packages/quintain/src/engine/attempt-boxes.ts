@@ -91,7 +91,7 @@ function plain<T extends object>(options: T): T {
 }
 
 /** A box that is somewhere else. */
-function boxOf(door: BoxDoor, { box, id, driver, isolation, workdir }: StartedBox): Box {
+export function boxOf(door: BoxDoor, { box, id, driver, isolation, workdir }: StartedBox): Box {
   const ask = <T>(request: BoxRequest, signal?: AbortSignal): Promise<T> =>
     door.ask(request, signal === undefined ? {} : { signal }) as Promise<T>
   return Object.freeze<Box>({

@@ -39,7 +39,9 @@ import type { BoxDoor } from './box-protocol.ts'
 import { AgentFailure, Episode, type EpisodeEnd, type SeatPlayer } from './episode.ts'
 import { type Grading, grade } from './grade.ts'
 import { LateSignal } from './late-signal.ts'
+import { type OutsideSeat, outsideHarness } from './outside-harness.ts'
 import { notPlainIn, plainCopy } from './plain.ts'
+import { playGraceMs } from './play.ts'
 import { hideKeys, redactor } from './redact.ts'
 import {
   type Activity,
@@ -51,7 +53,7 @@ import {
   worldFault,
 } from './step.ts'
 import { fullDigest } from './taskset.ts'
-import { transcriptOf } from './transcript.ts'
+import { lastNodeOf, transcriptOf } from './transcript.ts'
 
 /** Who plays a seat in one attempt. */
 export interface SeatAssignment {
@@ -63,6 +65,8 @@ export interface SeatAssignment {
   ownProgram: boolean
   sampling: Sampling
   createModel(context: { task: Task; publicTask: PublicTask; seat: Seat; order: OrderRecord }): Model
+  /** Set when the harness is in the main process. */
+  outside?: OutsideSeat
 }
 
 export interface AttemptInput {
@@ -92,6 +96,8 @@ export type AttemptOutput = Omit<AttemptEntry, 'attempt'> & {
 const closeMs = 10_000
 /** Of artefacts, so many are listed in the private records; all of them are in the file that their digest names. */
 const entriesKept = 200
+/** What an outside harness made of its seat is waited for so long once the attempt is over; the main process answers well before. */
+const accountMs = playGraceMs + 25_000
 /** A grader that threw or ran out of time is tried once more on the same evidence; the agent is not run again for it. */
 const gradingTries = 2
 
@@ -137,6 +143,8 @@ class Attempt {
   /** Resolves when the attempt is cancelled or the agent's time is up, whatever the episode does. */
   private readonly broken: Promise<EpisodeEnd | { outcome: 'cancelled'; stop?: string }>
   private episode: Episode | undefined
+  /** What outside harnesses still tell of their seats is no part of the attempt any more. */
+  private closed = false
   private state: string | undefined
   private snapshot: unknown
   /** What the engine itself knows for the private records. */
@@ -256,21 +264,25 @@ class Attempt {
     const { signal } = this.over
     const { secret: _, ...publicTask } = task
     for (const [seat, assignment] of Object.entries(seats)) {
+      const policy = assignment.createModel({ task, publicTask, seat, order })
+      const model = new SeatModel({
+        seat,
+        model: policy,
+        recorder: this.recorder,
+        limits,
+        sampling: assignment.sampling,
+        redact: this.redact,
+        clock: seat === 'agent' ? this.clock : undefined,
+        signal,
+        startedAt: this.startedAt,
+        context: { attempt: this.id, task: task.id, repeat: order.repeat },
+      })
+      const { outside, ownProgram } = assignment
       this.players[seat] = {
-        harnessFor: (offer) => assignment.harness(offer),
-        ownProgram: assignment.ownProgram,
-        model: new SeatModel({
-          seat,
-          model: assignment.createModel({ task, publicTask, seat, order }),
-          recorder: this.recorder,
-          limits,
-          sampling: assignment.sampling,
-          redact: this.redact,
-          clock: seat === 'agent' ? this.clock : undefined,
-          signal,
-          startedAt: this.startedAt,
-          context: { attempt: this.id, task: task.id, repeat: order.repeat },
-        }),
+        harnessFor: (offer) =>
+          outside === undefined ? assignment.harness(offer) : this.outside(seat, outside, { model, policy }),
+        ownProgram,
+        model,
       }
     }
     this.episode = new Episode({
@@ -288,13 +300,52 @@ class Attempt {
       redact: this.redact,
       step: (stage, what, run) => this.step(stage, what, run, signal),
     })
-    const end = await Promise.race([this.broken, this.endOfPlay(this.episode)])
+    const end = await this.untilEnded(this.episode)
     if (end.outcome === 'cancelled') return end
     // A model that gave no answer makes the attempt a fault, however the agent ended.
     for (const { model } of Object.values(this.players)) {
       if (model.unrecovered !== undefined) throw new SeatStop({ fault: model.unrecovered })
     }
     return end
+  }
+
+  /** The world's side of a seat that is played from outside. */
+  private outside(seat: Seat, outside: OutsideSeat, { model, policy }: { model: SeatModel; policy: Model }) {
+    const { task, order } = this.input
+    return outsideHarness({
+      outside,
+      seat,
+      account: model,
+      model: policy,
+      clock: seat === 'agent' ? this.clock : undefined,
+      attempt: this.id,
+      context: { task: task.id, repeat: order.repeat },
+      startedAt: this.startedAt,
+      redact: this.redact,
+      isClosed: () => this.closed,
+    })
+  }
+
+  /** How the play ended, with what outside harnesses have to tell of it. */
+  private async untilEnded(episode: Episode): ReturnType<Attempt['play']> {
+    try {
+      return await Promise.race([this.broken, this.endOfPlay(episode)])
+    } finally {
+      // The graph and the ledger of such a seat come with its end, however the attempt ended.
+      if (episode.playsOutside) {
+        this.fence()
+        const told = await episode.outsideEnded(accountMs)
+        this.closed = true
+        if (!told) this.lostAccount()
+      }
+    }
+  }
+
+  /** Nobody says what an outside harness did, nor what it cost. */
+  private lostAccount(): void {
+    this.errors.push({ stage: 'agent', text: 'the main process did not say what the agent made of its seat' })
+    const agent = this.players['agent']?.model
+    if (agent !== undefined) agent.costUsd = null
   }
 
   /** The episode's end; an agent's own exception is its outcome, everything else that is thrown is a fault. */
@@ -492,6 +543,9 @@ class Attempt {
         costUsd.simulator === undefined ? model.costUsd : addCost(costUsd.simulator, model.costUsd)
     }
     const flags = { ...this.flags, ...this.episode?.flags, ...agent?.flags }
+    // A model was there for the agent, and it made nothing of it: it may have asked another one.
+    if (this.input.seats['agent']?.outside?.hasModel && this.episode !== undefined && agent?.turns === 0)
+      flags['no_model_call'] = 1
     if (Object.keys(flags).length > 0) attempt.counts.flags = flags
     if (this.episode !== undefined && Object.keys(this.episode.toolErrors).length > 0) {
       attempt.counts.toolErrors = this.episode.toolErrors
@@ -539,7 +593,19 @@ class Attempt {
       ),
       nodes: this.recorder.nodes,
       calls: this.recorder.calls,
+      ...this.leaves(),
+      ...(this.recorder.toolSets.length === 0 ? {} : { toolSets: this.recorder.toolSets }),
     })
+  }
+
+  /** Where what was said in the world ends, of seats in which that is not their last node. */
+  private leaves(): { leaves?: Record<Seat, number> } {
+    const { recorder } = this
+    const found = Object.keys(this.input.seats).flatMap((seat): [Seat, number][] => {
+      const leaf = recorder.leaf(seat)
+      return leaf === lastNodeOf(recorder.nodes, seat) ? [] : [[seat, leaf]]
+    })
+    return found.length === 0 ? {} : { leaves: Object.fromEntries(found) }
   }
 
   private privatePart(

@@ -23,6 +23,7 @@ import {
   type StartOptions,
 } from './box-protocol.ts'
 import { BoxSlots } from './box-slots.ts'
+import { withGateway } from './gateway-relay.ts'
 import { startGradingBox } from './grading-box.ts'
 
 export interface DeskOptions {
@@ -34,6 +35,8 @@ export interface DeskOptions {
   most: number | undefined
   /** The environment may use the network, and so may let a box reach ports of the loopback interface. */
   network: boolean
+  /** Opens the run's gateway and gives its socket, where boxes of the world are to reach it. */
+  gatewaySocket?: () => Promise<string>
   log(text: string): void
 }
 
@@ -118,6 +121,11 @@ export class BoxWindow {
     return owner.owner.ask(parsed.data, options)
   }
 
+  /** The first box of an attempt's world, once it is up. */
+  first(name: string): StartedBox | undefined {
+    return this.owners.get(name)?.owner.firstBox
+  }
+
   /** Stops what an attempt opened. */
   async end(name: string): Promise<void> {
     const owner = this.owners.get(name)
@@ -147,6 +155,7 @@ class Owner {
   private nextBox = 0
   /** The box whose artefacts are collected. */
   private first: number | undefined
+  firstBox: StartedBox | undefined
   private artefacts: Snapshot | undefined
   private ended: Promise<void> | undefined
 
@@ -291,8 +300,13 @@ class Owner {
     }
     const number = this.nextBox++
     this.boxes.set(number, box)
-    if (!grade) this.first ??= number
-    return { box: number, id: box.id, driver: box.driver, isolation: box.isolation, workdir: box.workdir }
+    const { id, driver, isolation, workdir } = box
+    const started = { box: number, id, driver, isolation, workdir }
+    if (!grade) {
+      this.first ??= number
+      this.firstBox ??= started
+    }
+    return started
   }
 
   /** Room for all boxes of the attempt, taken with the first and kept to the end. */
@@ -308,8 +322,8 @@ class Owner {
     }
   }
 
-  private driverStart(grade: boolean, given: StartOptions, signal: AbortSignal): Promise<Box> {
-    const { driver, definition, network } = this.options
+  private async driverStart(grade: boolean, given: StartOptions, signal: AbortSignal): Promise<Box> {
+    const { driver, definition, network, gatewaySocket } = this.options
     const { artefacts = 'read-only', network: wanted, limits, ...rest } = given
     if (wanted !== undefined && wanted !== 'none' && (grade || !network)) {
       throw new QuintainError(
@@ -319,12 +333,14 @@ class Owner {
           : 'A box reaches ports of the host only where the environment declares permissions: { network: true }.',
       )
     }
+    const reached =
+      grade || gatewaySocket === undefined ? wanted : await withGateway(driver, wanted, gatewaySocket)
     const allLimits: Partial<BoxLimits> = { ...definition.limits, ...limits }
     const options: BoxOptions = {
       ...rest,
       ...(definition.image === undefined ? {} : { image: definition.image }),
       ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
-      ...(wanted === undefined ? {} : { network: wanted }),
+      ...(reached === undefined ? {} : { network: reached }),
       label: this.name,
       signal,
     }

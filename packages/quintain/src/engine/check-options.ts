@@ -1,5 +1,12 @@
 import { availableParallelism } from 'node:os'
-import { type ErrorCode, isEnvironment, QuintainError, refuseUnknown, type Sampling } from '../core/index.ts'
+import {
+  type ErrorCode,
+  type Harness,
+  isEnvironment,
+  QuintainError,
+  refuseUnknown,
+  type Sampling,
+} from '../core/index.ts'
 import { kindOf } from './given.ts'
 import type { ResumeOptions, RunControl, RunOptions } from './run-options.ts'
 
@@ -89,13 +96,21 @@ export function checkRunOptions(options: RunOptions): void {
   expect('sandbox', sandbox, isDriver, 'the name of a driver, such as "bwrap", or a driver')
   expect('dir', options.dir, isText, 'the path of a folder')
   expect('cwd', options.cwd, isText, 'the path of a folder')
-  if (harness !== undefined) {
-    expect('harness', harness, isObject, 'a harness such as toolLoop()')
-    expect('harness.name', harness.name ?? null, isText, 'its name for the records')
-    expect('harness.run', harness.run ?? null, isFunction, 'a function')
-    expect('harness.carries', harness.carries ?? null, isObject, '{ turns, tools, images }')
+  if (harness !== undefined) checkHarness('harness', harness)
+  for (const player of Object.values(options.seats)) {
+    if ('agent' in player && typeof player.agent !== 'function') checkHarness('agent', player.agent)
   }
   if (sampling !== undefined) checkSampling(sampling)
+}
+
+/** Refuses, as `usage`, what is no harness. */
+export function checkHarness(name: string, harness: Harness): void {
+  expect(name, harness, isObject, 'a harness such as toolLoop()')
+  expect(`${name}.name`, harness.name ?? null, isText, 'its name for the records')
+  expect(`${name}.run`, harness.run ?? null, isFunction, 'a function')
+  expect(`${name}.carries`, harness.carries ?? null, isObject, '{ turns, tools, images }')
+  const isPlace = (value: unknown) => value === 'with-world' || value === 'outside'
+  expect(`${name}.runs`, harness.runs, isPlace, '"with-world" or "outside"')
 }
 
 function checkSampling(sampling: Sampling): void {

@@ -15,6 +15,7 @@ import {
   type ToolCall,
   type ToolSpec,
   type Turn,
+  textOf,
   type World,
 } from '../core/index.ts'
 import type { Recorder } from '../core/recorder.ts'
@@ -23,6 +24,7 @@ import { rolloutOver, type SeatModel, SeatStop } from '../gateway/index.ts'
 import { runToolCalls, type ToolStep } from '../models/index.ts'
 import type { AgentClock } from './agent-clock.ts'
 import { checkedContent, checkedEndpoints, checkedTools, checkedTurn, kindOf } from './given.ts'
+import { longTimer } from './long-timer.ts'
 import { StepAbandoned, StepFailure, worldFault } from './step.ts'
 
 /** What the agent's own program threw: the agent's failure, and nobody's fault. */
@@ -84,6 +86,8 @@ export class Episode {
   private readonly waiting = new Map<Seat, { resolve(turn: Turn): void; reject(reason: Error): void }>()
   private readonly started = new Set<Seat>()
   private finish: { resolve(end: EpisodeEnd): void; reject(error: unknown): void } | undefined
+  /** Seats that are played from outside, until they have told all that they have to tell. */
+  private readonly outside: Promise<unknown>[] = []
 
   constructor(options: EpisodeOptions) {
     this.options = options
@@ -104,6 +108,21 @@ export class Episode {
   fence(): void {
     for (const seat of this.waiting.values()) seat.reject(rolloutOver)
     this.waiting.clear()
+  }
+
+  /** A seat is played from outside. */
+  get playsOutside(): boolean {
+    return this.outside.length > 0
+  }
+
+  /** Resolves when outside harnesses have told how they ended; with false when that takes longer than `ms`. */
+  async outsideEnded(ms: number): Promise<boolean> {
+    let stopTimer = () => {}
+    const late = new Promise<false>((resolve) => {
+      stopTimer = longTimer(ms, () => resolve(false))
+    })
+    const all = Promise.all(this.outside).then(() => true)
+    return Promise.race([all, late]).finally(() => stopTimer())
   }
 
   private firstSeat(): unknown {
@@ -141,7 +160,7 @@ export class Episode {
     player.harness = harness
     if (agent) clock.resume()
     try {
-      const result = await this.playedBy(player, harness, {
+      const played = this.playedBy(player, harness, {
         task: this.options.publicTask,
         seat,
         messages,
@@ -153,6 +172,9 @@ export class Episode {
         signal: this.options.signal,
         rng: this.options.rng.fork(`seat/${seat}`),
       })
+      if (harness.runs === 'outside') this.outside.push(played.catch(() => {}))
+      const result = await played
+      if (result.answer !== undefined && !this.options.signal.aborted) this.heard(seat, result.answer)
       const settled = player.model.settle(result)
       if (settled.fault !== undefined) throw new SeatStop({ fault: settled.fault })
       return settled.result
@@ -286,8 +308,9 @@ export class Episode {
 
   /** Hands a message to the world, and the turn to whomever the world names; resolves when it is this seat's move again. */
   private async reply(seat: Seat, content: Content): Promise<Turn> {
-    const { world, step, recorder, clock, signal } = this.options
+    const { world, step, recorder, clock, signal, players } = this.options
     this.refuseAfterEnd(seat)
+    if (players[seat]?.harness?.runs === 'outside') this.heard(seat, content)
     if (seat === 'agent') clock.pause()
     const turn = await this.ofWorld('reply', async () =>
       checkedTurn(
@@ -316,6 +339,15 @@ export class Episode {
       })
     } else this.start(next, turn)
     return mine
+  }
+
+  /** Records what a harness says that holds the conversation elsewhere, unless it is the last word already. */
+  private heard(seat: Seat, content: Content): void {
+    const { recorder } = this.options
+    const last = recorder.last(seat)
+    const told =
+      last?.role === 'assistant' && !last.toolCalls?.length && textOf(last.content) === textOf(content)
+    if (!told) recorder.append(seat, { role: 'assistant', content })
   }
 
   /** Throws when the seat's part is over: cancelled, fenced, or at a limit that its harness did not mind. */

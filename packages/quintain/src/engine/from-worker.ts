@@ -6,6 +6,7 @@ import {
   fault,
   type Need,
   type OrderRecord,
+  retryEntry,
   verdictRecord,
   verdictSummary,
 } from '../core/index.ts'
@@ -86,6 +87,14 @@ const shapes: Record<FromWorker['t'], z.ZodType> = {
   // What is asked is looked at where the boxes are.
   box: z.looseObject({ call: id, owner: z.string() }),
   'box-abort': z.looseObject({ call: id }),
+  // What begins and what is answered is looked at where the harnesses are.
+  play: z.looseObject({ play: id, owner: z.string() }),
+  'play-answer': z.looseObject({
+    ask: id,
+    failure: z.looseObject({ fault, retries: z.array(retryEntry) }).optional(),
+    over: z.boolean().optional(),
+  }),
+  'play-abort': z.looseObject({ play: id }),
   pong: z.looseObject({ n: z.number() }),
 }
 

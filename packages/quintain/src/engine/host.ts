@@ -13,7 +13,6 @@ import {
   type Need,
   noSandbox,
   type Observation,
-  type OrderRecord,
   type PublicTask,
   QuintainError,
   resolveLimits,
@@ -24,8 +23,9 @@ import {
   type Task,
   virtualClock,
 } from '../core/index.ts'
-import { type AgentFunction, agentFunction, chat, toolLoop } from '../harness/index.ts'
+import { chat, toolLoop } from '../harness/index.ts'
 import { createRecordedModel, createScriptModel, noop, randomCalls } from '../models/index.ts'
+import { absentModel } from './absent-model.ts'
 import {
   type AttemptOutput,
   Cancellation,
@@ -38,7 +38,9 @@ import { type BoxDoor, boxOwner, probeOwner } from './box-protocol.ts'
 import { kindOf } from './given.ts'
 import { totalReward } from './grade.ts'
 import { openOptions } from './open-options.ts'
-import { withScriptedSeats } from './policy.ts'
+import type { OutsideSeat } from './outside-harness.ts'
+import type { PlayDoor } from './play.ts'
+import { policyName, samplingOf, withScriptedSeats } from './policy.ts'
 import type {
   GroupMemberData,
   GroupVerdict,
@@ -61,10 +63,10 @@ export interface HostOptions {
   modelOf(id: string, seat: Seat): Model
   /** The boxes of an attempt or of a probe, by `boxOwner`. */
   boxesOf(owner: string): BoxDoor
-  /** The agent behind an `agent` policy. */
-  agent?: AgentFunction
-  /** The harness of the agent's seat, instead of the one that fits the environment's needs. */
+  /** The harness of the agent's seat beside the world, instead of the one that fits the environment's needs. */
   harness?: Harness
+  /** The way to the harnesses of seats that are played from outside. */
+  plays?: PlayDoor
 }
 
 /** An environment that is loaded with its options, ready to list tasks and to run attempts. One per worker. */
@@ -360,27 +362,31 @@ export class EnvironmentHost {
     for (const [seat, policy] of Object.entries(spec.seats)) {
       const loop = { escalate: spec.escalate && seat === 'agent' }
       const own = seat === 'agent' ? this.options.harness : undefined
+      const outside = this.outside(seat, policy, job)
       assignments[seat] = {
         policy: policyName(policy),
         harness: ({ tools }) =>
-          own !== undefined
-            ? own
-            : policy.kind === 'agent'
-              ? agentFunction(this.options.agent!, policy.id)
-              : seat !== 'agent' || tools || this.declared.has('tools')
-                ? toolLoop(loop)
-                : chat(loop),
-        ownProgram: own !== undefined || policy.kind === 'agent',
-        sampling: policy.kind === 'model' ? this.samplingOf(job.order) : {},
+          own ?? (seat !== 'agent' || tools || this.declared.has('tools') ? toolLoop(loop) : chat(loop)),
+        ownProgram: own !== undefined || outside !== undefined,
+        sampling: policy.kind === 'model' ? samplingOf(spec.sampling, job.order) : {},
         createModel: (context) => this.createModel(policy, job, context),
+        ...(outside === undefined ? {} : { outside }),
       }
     }
     return assignments
   }
 
-  private samplingOf(order: OrderRecord): HostSpec['sampling'] {
-    const { sampling } = this.options.spec
-    return sampling.seed === undefined ? sampling : { ...sampling, seed: sampling.seed + order.repeat }
+  /** How a seat is played whose harness is in the main process. */
+  private outside(seat: Seat, policy: PolicySpec, job: Job): OutsideSeat | undefined {
+    const { spec, plays } = this.options
+    const name = spec.outside?.[seat]
+    if (name === undefined || plays === undefined) return undefined
+    return {
+      name,
+      hasModel: policy.kind !== 'agent',
+      modelIsHere: policy.kind === 'script' || policy.kind === 'recorded',
+      play: (start, side) => plays.play(job, start, side),
+    }
   }
 
   private createModel(
@@ -451,34 +457,11 @@ function lostAttempt(job: Job, thrown: unknown): AttemptOutput {
   return faultedAttempt(job.order, job.try, fault, { privateText })
 }
 
-/** The name of a policy in records and reports. */
-export function policyName(policy: PolicySpec): string {
-  switch (policy.kind) {
-    case 'script':
-      return `script:${policy.name}`
-    case 'recorded':
-      return `recorded:${policy.id}`
-    case 'agent':
-      return `agent:${policy.id}`
-    case 'model':
-      return policy.id
-  }
-}
-
 /** The identity of an environment's own rubric: names, kinds and weights; its code is named by the environment's digest. */
 export function rubricName(description: HostDescription): string {
   return Object.entries(description.rewards)
     .map(([name, { kind, weight }]) => `${name}${kind === 'group' ? '(group)' : ''}*${weight}`)
     .join('+')
-}
-
-function absentModel(id: string): Model {
-  return {
-    id,
-    generate() {
-      return Promise.reject(new Error('an agent passed as a function brings its own model'))
-    },
-  }
 }
 
 function sandboxOf(definition: ErasedDefinition, options: unknown): SandboxDefinition | undefined {

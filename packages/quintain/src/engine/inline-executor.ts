@@ -1,10 +1,11 @@
 import { type Environment, type Harness, type Model, QuintainError, type Seat } from '../core/index.ts'
-import type { AgentFunction } from '../harness/index.ts'
+import { agentBox } from './agent-box.ts'
 import { type AttemptOutput, cancelledAttempt } from './attempt.ts'
 import type { BoxDesk } from './box-desk.ts'
 import { boxOwner, probeOwner } from './box-protocol.ts'
 import type { Executor } from './executor.ts'
 import { EnvironmentHost } from './host.ts'
+import type { OutsidePlayer } from './outside-player.ts'
 import { spentUnseen } from './policy.ts'
 import type { HostSpec, Job } from './protocol.ts'
 import { noActivity } from './step.ts'
@@ -21,10 +22,12 @@ export async function openInline(options: {
   models: ReadonlyMap<Seat, Model>
   /** Holds the boxes of its attempts. */
   boxes: BoxDesk
-  agent?: AgentFunction
+  /** The harness of the agent's seat, beside the world. */
   harness?: Harness
+  /** Plays the seats whose harness is outside. */
+  outside?: OutsidePlayer
 }): Promise<Executor> {
-  const { env, spec, models, agent, harness } = options
+  const { env, spec, models, harness, outside } = options
   const boxes = options.boxes.window()
   const host = await EnvironmentHost.open({
     env,
@@ -36,8 +39,15 @@ export async function openInline(options: {
       return model
     },
     boxesOf: (owner) => ({ ask: (request, asked) => boxes.ask(owner, request, asked) }),
-    ...(agent === undefined ? {} : { agent }),
     ...(harness === undefined ? {} : { harness }),
+    ...(outside === undefined
+      ? {}
+      : {
+          plays: {
+            play: (job, start, side) =>
+              outside.play(job, start, side, agentBox(boxes, boxOwner(job), side.signal)),
+          },
+        }),
   })
   const running = new Map<Job, (output: AttemptOutput) => void>()
   return {
@@ -74,6 +84,7 @@ export async function openInline(options: {
         resolve(cancelledAttempt(job.order, job.try, { costUsd: spentUnseen(spec.seats) }))
       await boxes.endAll()
       await options.boxes.close()
+      await outside?.close()
     },
   }
 }

@@ -11,10 +11,11 @@ import {
   type Seat,
 } from '../core/index.ts'
 import { quintainVersion } from '../core/version.ts'
-import { policyName, rubricName } from './host.ts'
+import { harnessOf } from './agent.ts'
+import { rubricName } from './host.ts'
 import { changedFiles } from './locate.ts'
 import type { OpenedRun } from './open-run.ts'
-import type { Player } from './policy.ts'
+import { modelOf, type Player, policyName } from './policy.ts'
 import type { PolicySpec } from './protocol.ts'
 import type { ResumeOptions, RunOptions } from './run-options.ts'
 
@@ -57,25 +58,26 @@ export function seatsOf(
 ): ManifestRecord['seats'] {
   return Object.fromEntries(
     Object.entries(policies).map(([seat, policy]) => {
-      const player = seats[seat]
-      const endpoint = player !== undefined && 'model' in player ? player.model.endpoint : undefined
-      const named =
-        seat === 'agent' && harness !== undefined
-          ? harness.name
-          : policy.kind === 'agent'
-            ? `${policy.id}@function`
-            : 'auto'
+      const endpoint = modelOf(seats[seat])?.endpoint
       return [
         seat,
         {
           policy: policyName(policy),
-          harness: named,
+          harness: harnessName(seats[seat], seat === 'agent' ? harness : undefined),
           ...(endpoint === undefined ? {} : { endpoint }),
           ...(policy.kind === 'model' && sampling !== undefined ? { sampling: { ...sampling } } : {}),
         },
       ]
     }),
   )
+}
+
+/** What a run's harness that we choose ourselves is called before it is chosen. */
+const ownHarness = 'auto'
+
+function harnessName(player: Player | undefined, harness: RunOptions['harness']): string {
+  if (player !== undefined && 'agent' in player) return harnessOf(player).name
+  return harness?.name ?? ownHarness
 }
 
 /** A path is kept relative to the run, so that no machine's folders are in a record. */
@@ -90,18 +92,9 @@ function storedReference({ environment, location }: OpenedRun, cwd: string | und
 export function runOptionsOf(manifest: ManifestRecord, options: ResumeOptions, dir: string): RunOptions {
   const { environment, seats } = manifest
   const players: Record<Seat, Player> = {}
-  for (const [seat, { policy }] of Object.entries(seats)) {
-    const given = options.players?.[seat]
-    if (given !== undefined) players[seat] = given
-    else if (policy === 'script:play') continue
-    else if (policy.startsWith('script:') || policy.startsWith('recorded:')) players[seat] = { policy }
-    else {
-      throw new QuintainError(
-        'policy_unknown',
-        `The run's ${seat} is ${policy}, which must be given again to resume it (a model's key and an agent's code are not in the records).`,
-        { facts: { seat, policy } },
-      )
-    }
+  for (const [seat, ordered] of Object.entries(seats)) {
+    const player = playerAgain(seat, ordered, options)
+    if (player !== undefined) players[seat] = player
   }
   const isPath = environment.reference.startsWith('.')
   if (environment.reference === 'inline' && options.env === undefined) {
@@ -124,7 +117,43 @@ export function runOptionsOf(manifest: ManifestRecord, options: ResumeOptions, d
     ...sandboxFor(manifest, options),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.openRecordings === undefined ? {} : { openRecordings: options.openRecordings }),
+    ...(options.openGateway === undefined ? {} : { openGateway: options.openGateway }),
   }
+}
+
+/** Who goes on with a seat; undefined for the environment's own script. Throws `policy_unknown` and `run_mismatch`. */
+function playerAgain(
+  seat: Seat,
+  { policy, harness }: ManifestRecord['seats'][string],
+  { players, force }: ResumeOptions,
+): Player | undefined {
+  const given = players?.[seat]
+  const again = (what: string) =>
+    new QuintainError(
+      'policy_unknown',
+      `The run's ${seat} is ${what}, which must be given again to resume it (a model's key and an agent's code are not in the records).`,
+      { facts: { seat, policy, harness } },
+    )
+  const isScript = policy.startsWith('script:') || policy.startsWith('recorded:')
+  if (given !== undefined && 'agent' in given) {
+    const { name } = harnessOf(given)
+    if (name !== harness && force !== true) {
+      throw new QuintainError(
+        'run_mismatch',
+        `The run's ${seat} is ${harness === ownHarness ? policy : harness}, and the agent that was given is ${name}. Give the same again, or mix the two with --force.`,
+        { facts: { seat, before: harness, now: name } },
+      )
+    }
+    if (given.behind !== undefined || policy.startsWith('agent:')) return given
+    if (!isScript) throw again(`${harness} with ${policy}`)
+    return { ...given, behind: { policy } }
+  }
+  if (harness !== ownHarness && force !== true)
+    throw again(`${harness}${policy.startsWith('agent:') ? '' : ` with ${policy}`}`)
+  if (given !== undefined) return given
+  if (policy === 'script:play') return undefined
+  if (isScript) return { policy }
+  throw again(policy)
 }
 
 /** The driver that a run began with, unless another is named: what is graded elsewhere may be another measurement. */

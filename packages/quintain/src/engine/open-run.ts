@@ -17,15 +17,18 @@ import {
   resolveLimits,
   type Seat,
 } from '../core/index.ts'
-import { BoxDesk } from './box-desk.ts'
+import { harnessOf } from './agent.ts'
+import { BoxDesk, type DeskOptions } from './box-desk.ts'
 import type { Executor } from './executor.ts'
 import { openInline } from './inline-executor.ts'
 import { type EnvironmentLocation, environmentDigest, locateEnvironment } from './locate.ts'
 import { openSandbox } from './open-sandbox.ts'
+import { OutsidePlayer } from './outside-player.ts'
 import { limitOfPlan } from './plan-orders.ts'
-import { checkPolicies, policySpec, type Recordings, withScriptedSeats } from './policy.ts'
+import { checkPolicies, modelOf, policySpec, type Recordings, withScriptedSeats } from './policy.ts'
 import { openPool } from './pool-executor.ts'
 import type { HostDescription, HostSpec, PolicySpec, TaskQuery } from './protocol.ts'
+import { type OpenGateway, RunGateway } from './run-gateway.ts'
 import type { RunOptions } from './run-options.ts'
 import type { TaskSummary } from './taskset.ts'
 import { WorkerLog } from './worker-log.ts'
@@ -40,6 +43,8 @@ export interface OpenedRun {
   location: EnvironmentLocation | undefined
   seats: Record<Seat, PolicySpec>
   isolation: 'worker' | 'inline'
+  /** The agent's harness runs in this process and not beside its world. */
+  outside: boolean
   needs: Need[]
   /** What its boxes run in; undefined for an environment that has none. */
   sandbox: ManifestRecord['sandbox']
@@ -58,7 +63,9 @@ type OpenOptions = RunOptions & { replan?: readonly RequestRecord[] }
  */
 export async function openRun(options: OpenOptions): Promise<OpenedRun> {
   resolveLimits(options.limits)
-  const isolation = isolationOf(options)
+  const harness = harnessIn(options)
+  const isOutside = harness?.runs === 'outside'
+  const isolation = isolationOf(options, harness)
   const { seats, models, recordings } = await readPlayers(options)
   const location =
     typeof options.env === 'string' ? await locateEnvironment(options.env, options.cwd) : undefined
@@ -70,11 +77,17 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
     seats,
     sampling: options.sampling ?? {},
     escalate: options.escalate ?? false,
+    ...(isOutside ? { outside: { agent: harness.name } } : {}),
   }
   const env =
     isolation === 'worker' ? undefined : location === undefined ? options.env : await loadHere(location)
   const boxes = new BoxDesk()
-  const agent = Object.values(options.seats).find((player) => 'agent' in player)?.agent
+  const write = (text: string) => log.write(text)
+  const gateway = new RunGateway(options.openGateway ?? openGateway, write)
+  const outside = isOutside
+    ? new OutsidePlayer({ harnesses: new Map([['agent', harness]]), spec, models, gateway, log: write })
+    : undefined
+  const gatewaySocket = harness?.needsBox === true ? async () => (await gateway.get()).socketPath : undefined
   const executor =
     env === undefined
       ? await openPool({
@@ -84,26 +97,27 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
           workers: options.workers ?? availableParallelism(),
           concurrency: options.concurrency ?? 0,
           boxes,
-          log: (text) => log.write(text),
+          ...(outside === undefined ? {} : { outside }),
+          log: write,
         })
       : await openInline({
           env: env as Environment,
           spec,
           models,
           boxes,
-          ...(agent === undefined ? {} : { agent }),
-          ...(options.harness === undefined ? {} : { harness: options.harness }),
+          ...(harness === undefined || isOutside ? {} : { harness }),
+          ...(outside === undefined ? {} : { outside }),
         })
   try {
     const { description } = executor
     const query = options.replan === undefined ? queryOf(options) : limitOfPlan(options.replan)
-    const sandbox = await openBoxes(boxes, options, description, (text) => log.write(text))
+    const sandbox = await openBoxes(boxes, options, description, { gatewaySocket, log: write })
     const tasks = await listTasks(executor, query)
     if (tasks.length === 0 && query.limit !== 0) throw noTasks(options)
     const seen = tasks.length === 0 ? undefined : await lookAt(executor, tasks[0]!.index)
     const needs = seen ?? description.needs
     const players = withScriptedSeats(seats, description.scripted)
-    checkHarness(options.harness, needs)
+    checkHarness(harness, needs)
     checkPolicies(players, description, seen === undefined || needs.includes('tools'))
     const identity =
       location === undefined
@@ -127,6 +141,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
       location,
       seats: players,
       isolation,
+      outside: isOutside,
       needs,
       sandbox,
       tasks,
@@ -145,13 +160,24 @@ async function openBoxes(
   boxes: BoxDesk,
   options: OpenOptions,
   { sandbox, permissions }: HostDescription,
-  log: (text: string) => void,
+  {
+    gatewaySocket,
+    log,
+  }: Pick<DeskOptions, 'log'> & { gatewaySocket: DeskOptions['gatewaySocket'] | undefined },
 ): Promise<OpenedRun['sandbox']> {
   if (sandbox === undefined) return undefined
   refuseForeignImage(sandbox.image, permissions.read ?? [])
   const { driver, own } = await openSandbox(options, checkSandbox(sandbox))
   const network = permissions.network === true
-  boxes.open({ driver, own, definition: sandbox, most: options.boxes, network, log })
+  boxes.open({
+    driver,
+    own,
+    definition: sandbox,
+    most: options.boxes,
+    network,
+    log,
+    ...(gatewaySocket === undefined ? {} : { gatewaySocket }),
+  })
   try {
     const swept = await driver.sweep?.()
     if (swept !== undefined && swept > 0) log(`${swept} boxes of processes that are gone were removed\n`)
@@ -175,11 +201,25 @@ function refuseForeignImage(image: string | undefined, readable: readonly string
   )
 }
 
-/** Where the environment's code runs. What is passed from code can only run here. Throws `usage` for a wish that cannot be met. */
-function isolationOf(options: RunOptions): 'worker' | 'inline' {
+/** The harness that a user brings for the agent's seat. Throws `usage` where two are brought, and for another seat's. */
+function harnessIn({ harness, seats }: RunOptions): Harness | undefined {
+  for (const [seat, player] of Object.entries(seats)) {
+    if (!('agent' in player)) continue
+    if (seat !== 'agent')
+      throw new QuintainError('usage', `Seat "${seat}" is played by an agent; only the seat "agent" can be.`)
+    if (harness !== undefined)
+      throw new QuintainError('usage', 'An agent is its own harness; give `agent` or `harness`, not both.')
+    return harnessOf(player)
+  }
+  return harness
+}
+
+const openGateway: OpenGateway = () => Promise.reject(new Error('there is no gateway'))
+
+/** Where the environment's code runs. A harness that runs beside its world can only run here. Throws `usage` for a wish that cannot be met. */
+function isolationOf(options: RunOptions, harness: Harness | undefined): 'worker' | 'inline' {
   const object = typeof options.env !== 'string'
-  const own =
-    options.harness !== undefined || Object.values(options.seats).some((player) => 'agent' in player)
+  const own = harness !== undefined && harness.runs !== 'outside'
   if (options.isolation === 'worker' && object) {
     throw new QuintainError(
       'usage',
@@ -189,7 +229,7 @@ function isolationOf(options: RunOptions): 'worker' | 'inline' {
   if (options.isolation === 'worker' && own) {
     throw new QuintainError(
       'usage',
-      'An agent or a harness passed from code runs in this process; leave isolation out.',
+      `Harness ${harness.name} runs beside the world, in this process; leave isolation out.`,
     )
   }
   return object || own ? 'inline' : (options.isolation ?? 'worker')
@@ -207,7 +247,8 @@ async function readPlayers(options: RunOptions): Promise<{
   for (const [seat, player] of Object.entries(options.seats)) {
     const spec = policySpec(player)
     seats[seat] = spec
-    if ('model' in player) models.set(seat, player.model)
+    const model = modelOf(player)
+    if (model !== undefined) models.set(seat, model)
     if (spec.kind === 'recorded') {
       if (options.openRecordings === undefined) throw new QuintainError('internal', 'no reader of recordings')
       recordings.set(seat, await options.openRecordings(spec.id))

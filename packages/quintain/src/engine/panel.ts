@@ -14,10 +14,9 @@ import {
 import { ioError } from '../core/io-error.ts'
 import { quintainVersion } from '../core/version.ts'
 import { checkControl } from './check-options.ts'
-import { policyName } from './host.ts'
 import type { OpenedRun } from './open-run.ts'
 import { Pace, type PanelWatch } from './pace.ts'
-import { type Player, policySpec } from './policy.ts'
+import { type Player, policyName, policySpec } from './policy.ts'
 import { mergedProgress, type Progress, ProgressCounter } from './progress.ts'
 import {
   closeRun,

@@ -3,14 +3,26 @@ import {
   type Cut,
   didYouMean,
   type Model,
+  type OrderRecord,
   QuintainError,
+  type Sampling,
   type Seat,
 } from '../core/index.ts'
-import type { AgentFunction } from '../harness/index.ts'
+import { type Agent, agentName } from './agent.ts'
 import type { HostDescription, PolicySpec } from './protocol.ts'
 
-/** Who plays a seat, as a user says it: a model, an agent (with a name for the records, else its own), `script:NAME`, or `recorded:PATH`. */
-export type Player = { model: Model } | { agent: AgentFunction; name?: string } | { policy: string }
+/** What answers the model calls of a seat: a model, `script:NAME`, or `recorded:PATH`. */
+export type Behind = { model: Model } | { policy: string }
+
+/** An agent as a user brings it, with a name for the records (else its own), and what answers its model calls; nothing when it brings its own model. */
+export interface AgentPlayer {
+  agent: Agent
+  name?: string
+  behind?: Behind
+}
+
+/** Who plays a seat, as a user says it. */
+export type Player = Behind | AgentPlayer
 
 /** Replies that were recorded, found by task and repeat. */
 export interface Recordings {
@@ -19,9 +31,21 @@ export interface Recordings {
   cut?(task: string, repeat: number): Cut | undefined
 }
 
+/** What answers the model calls of a player; undefined for an agent that brings its own model. */
+export function behindOf(player: Player | undefined): Behind | undefined {
+  return player !== undefined && 'agent' in player ? player.behind : player
+}
+
+/** The model of a player, if it is one that we call. */
+export function modelOf(player: Player | undefined): Model | undefined {
+  const behind = behindOf(player)
+  return behind !== undefined && 'model' in behind ? behind.model : undefined
+}
+
 /** The policy of a seat as data, from how the user named it. Throws `policy_invalid`. */
-export function policySpec(player: Player): PolicySpec {
-  if ('agent' in player) return { kind: 'agent', id: player.name ?? (player.agent.name || 'agent') }
+export function policySpec(given: Player): PolicySpec {
+  const player = behindOf(given)
+  if (player === undefined) return { kind: 'agent', id: agentName(given as AgentPlayer) }
   if ('model' in player) return { kind: 'model', id: player.model.id }
   const [kind, ...rest] = player.policy.split(':')
   const name = rest.join(':')
@@ -32,6 +56,25 @@ export function policySpec(player: Player): PolicySpec {
     `Policy "${player.policy}": write script:NAME (oracle, noop, random, or one the environment ships) or recorded:FILE. A model is named with -m.`,
     { facts: { policy: player.policy } },
   )
+}
+
+/** The name of a policy in records and reports. */
+export function policyName(policy: PolicySpec): string {
+  switch (policy.kind) {
+    case 'script':
+      return `script:${policy.name}`
+    case 'recorded':
+      return `recorded:${policy.id}`
+    case 'agent':
+      return `agent:${policy.id}`
+    case 'model':
+      return policy.id
+  }
+}
+
+/** Sampling of one order: each repeat has a seed of its own. */
+export function samplingOf(sampling: Sampling, order: OrderRecord): Sampling {
+  return sampling.seed === undefined ? sampling : { ...sampling, seed: sampling.seed + order.repeat }
 }
 
 /** The seats with the scripts that an environment ships for those that nobody else plays. */

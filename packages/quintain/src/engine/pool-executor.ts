@@ -12,6 +12,7 @@ import {
   type Seat,
 } from '../core/index.ts'
 import { redactedMessage } from '../core/redacted-message.ts'
+import { agentBox } from './agent-box.ts'
 import {
   type AttemptOutput,
   type AttemptStart,
@@ -24,6 +25,8 @@ import { boxOwner, probeOwner } from './box-protocol.ts'
 import type { Executor } from './executor.ts'
 import { needsIn, outputProblem, verdictsIn } from './from-worker.ts'
 import type { EnvironmentLocation } from './locate.ts'
+import type { OutsidePlayer } from './outside-player.ts'
+import { PlayDesk } from './play-desk.ts'
 import { spentUnseen } from './policy.ts'
 import type {
   BoxMessage,
@@ -63,6 +66,8 @@ export interface PoolOptions {
   concurrency: number
   /** Holds the boxes of its attempts. */
   boxes: BoxDesk
+  /** Plays the seats whose harness runs in this process. */
+  outside?: OutsidePlayer
   log(text: string): void
   /** Told when a worker was lost and replaced. */
   onLost?(end: WorkerEnd): void
@@ -174,6 +179,7 @@ class Pool implements Executor {
     await Promise.allSettled([...this.starting])
     await Promise.all(this.all().map((worker) => worker.kill()))
     await this.options.boxes.close()
+    await this.options.outside?.close()
   }
 
   private all(): PoolWorker[] {
@@ -350,6 +356,7 @@ class PoolWorker {
   private readonly calls = new Map<number, AbortController>()
   private readonly boxes: BoxWindow
   private readonly boxCalls = new Map<number, AbortController>()
+  private readonly plays: PlayDesk | undefined
   /** Attempts that may have boxes: those that run here, where the environment has any. */
   private readonly holders = new Set<string>()
   /** Worlds that are only looked at. */
@@ -362,6 +369,14 @@ class PoolWorker {
   private constructor(options: PoolOptions, permissions: Permissions, onLost: OnLost) {
     this.models = options.models
     this.boxes = options.boxes.window()
+    this.plays =
+      options.outside &&
+      new PlayDesk({
+        player: options.outside,
+        send: (message) => this.process.send(message),
+        boxOf: (owner, signal) => agentBox(this.boxes, owner, signal),
+        log: options.log,
+      })
     this.spent = spentUnseen(options.spec.seats)
     this.process = new WorkerProcess({
       location: options.location,
@@ -389,6 +404,7 @@ class PoolWorker {
           })
         }
         for (const controller of this.calls.values()) controller.abort()
+        this.plays?.endAll()
         void this.boxes.endAll()
         const jobs = [...this.jobs.values()]
         this.jobs.clear()
@@ -431,6 +447,7 @@ class PoolWorker {
     return new Promise((resolve) => {
       this.jobs.set(job.order.id, { job, start: startNow(), resolve })
       if (this.description.sandbox !== undefined) this.holders.add(boxOwner(job))
+      this.plays?.expect(job)
       this.process.send({ t: 'jobs', jobs: [job] })
     })
   }
@@ -486,6 +503,7 @@ class PoolWorker {
   async kill(): Promise<void> {
     this.gone ??= { how: 'killed', detail: 'it was ended' }
     for (const controller of this.calls.values()) controller.abort()
+    this.plays?.endAll()
     await this.process.kill()
     await this.boxes.endAll()
     for (const { job, start, resolve } of this.jobs.values()) {
@@ -505,6 +523,7 @@ class PoolWorker {
         if (running === undefined) return
         this.jobs.delete(output.attempt.order)
         const { job, start, resolve } = running
+        this.plays?.end(job)
         this.endBoxes(job)
         const problem = outputProblem(output, job.order, job.try)
         // No record is made of what is not whole, and the order does not wait for another either.
@@ -523,6 +542,15 @@ class PoolWorker {
         return
       case 'box-abort':
         this.boxCalls.get(message.call)?.abort()
+        return
+      case 'play':
+        this.plays?.begin(message)
+        return
+      case 'play-answer':
+        this.plays?.answered(message)
+        return
+      case 'play-abort':
+        this.plays?.abort(message.play)
         return
       case 'abort':
         this.calls.get(message.call)?.abort()

@@ -1,5 +1,6 @@
 import type {
   AssistantMessage,
+  Content,
   Cut,
   ErrorCode,
   Fault,
@@ -14,11 +15,13 @@ import type {
   Sampling,
   SandboxDefinition,
   Seat,
+  ToolCall,
   TrajectoryRecord,
   VerdictRecord,
   VerdictSummary,
 } from '../core/index.ts'
 import type { AttemptOutput } from './attempt.ts'
+import type { ClockMove, PlayEnd, PlayStart } from './play.ts'
 import type { TaskSummary } from './taskset.ts'
 
 /** Who plays a seat, as data that can be sent to a worker. */
@@ -29,7 +32,7 @@ export type PolicySpec =
   | { kind: 'script'; name: string }
   /** Replies that were recorded; they come with each job. */
   | { kind: 'recorded'; id: string }
-  /** A function in this process; inline isolation only. */
+  /** None: the agent brings its own model. */
   | { kind: 'agent'; id: string }
 
 /** How a worker is to hold an environment. Holds no secret of the host: a worker never sees a key. */
@@ -41,6 +44,8 @@ export interface HostSpec {
   seats: Record<Seat, PolicySpec>
   sampling: Sampling
   escalate: boolean
+  /** Names of the harnesses that play seats from the main process, for the records. */
+  outside?: Record<Seat, string>
 }
 
 /** What is known of an environment once it is loaded with its options. */
@@ -128,6 +133,10 @@ export type ToWorker =
   | { t: 'wait'; call: number; waiting: boolean; why?: 'queue' | 'backoff' }
   | { t: 'boxed'; call: number; value?: unknown; error?: WireError; fault?: Omit<Fault, 'stage'> }
   | { t: 'box-wait'; call: number; waiting: boolean }
+  | { t: 'play-ask'; play: number; ask: number; what: PlayAsk }
+  | { t: 'play-ask-abort'; ask: number }
+  | { t: 'play-clock'; play: number; move: ClockMove }
+  | { t: 'play-end'; play: number; end: PlayEnd }
   | { t: 'cancel' }
   | { t: 'ping'; n: number }
 
@@ -151,6 +160,31 @@ export interface BoxMessage {
   request: unknown
 }
 
+/** What a harness in the main process asks of the world that it plays in. */
+export type PlayAsk =
+  | { op: 'tools'; calls: readonly ToolCall[]; truncated: boolean }
+  | { op: 'reply'; content: Content }
+  /** Asks a policy that has to run beside the secret. */
+  | { op: 'generate'; request: ModelRequest }
+
+/** A seat begins whose harness is in the main process. */
+export interface PlayMessage {
+  t: 'play'
+  play: number
+  /** The attempt, see `boxOwner`. */
+  owner: string
+  start: PlayStart
+}
+
+/** `over`: nothing more is told, since the rollout is over or breaks off. */
+export interface PlayAnswerMessage {
+  t: 'play-answer'
+  ask: number
+  value?: unknown
+  failure?: WireFault
+  over?: boolean
+}
+
 export type FromWorker =
   | { t: 'opened'; description: HostDescription }
   | { t: 'answer'; id: number; value?: unknown; error?: WireError; fault?: Fault }
@@ -161,4 +195,7 @@ export type FromWorker =
   | { t: 'abort'; call: number }
   | BoxMessage
   | { t: 'box-abort'; call: number }
+  | PlayMessage
+  | PlayAnswerMessage
+  | { t: 'play-abort'; play: number }
   | { t: 'pong'; n: number }

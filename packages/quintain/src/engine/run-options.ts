@@ -1,6 +1,7 @@
 import type { Environment, Harness, Limits, Sampling, SandboxDriver, Seat } from '../core/index.ts'
 import type { Player, Recordings } from './policy.ts'
 import type { Progress } from './progress.ts'
+import type { OpenGateway } from './run-gateway.ts'
 
 /** What a run needs however it began. */
 export interface RunControl {
@@ -36,7 +37,7 @@ export interface PlanOptions {
   seed?: string | number
   /** Offer agents the action "this task is broken". */
   escalate?: boolean
-  /** The program round the agent's model, such as `toolLoop({ mostToolErrors: 3 })`; it runs in this process. The one that fits the environment when absent. */
+  /** The program round the agent's model, such as `toolLoop({ mostToolErrors: 3 })`; the one that fits the environment when absent. For an agent of yours use `agent`. */
   harness?: Harness
   isolation?: 'worker' | 'inline'
   /**
@@ -66,6 +67,8 @@ export interface RunOptions extends RunControl, PlanOptions {
   openRecordings?(path: string): Promise<Recordings>
   /** Opens a driver of boxes. */
   openSandbox?: OpenSandbox
+  /** Opens the gateway at which programs reach models; ours when absent. */
+  openGateway?: OpenGateway
 }
 
 /** What is added to a run that is taken up, and how. */
@@ -91,6 +94,7 @@ export interface ResumeOptions extends RunControl, ExtendOptions {
   players?: Record<Seat, Player>
   openRecordings?(path: string): Promise<Recordings>
   openSandbox?: OpenSandbox
+  openGateway?: OpenGateway
 }
 
 /** Names of all options of a kind, as values: a type is not there when a slip is to be found. */

@@ -20,7 +20,7 @@ import { measureFloor } from './floor.ts'
 import { checkSame, manifestOf, recordFiles, runOptionsOf, seatsOf } from './manifest.ts'
 import { type OpenedRun, openRun } from './open-run.ts'
 import { appendPlan, extendedRequest, Places, repeatsOf, requestOf, selectForRequest } from './plan-orders.ts'
-import type { Recordings } from './policy.ts'
+import { modelOf, type Recordings } from './policy.ts'
 import type { ProgressCounter } from './progress.ts'
 import type { HostDescription } from './protocol.ts'
 import type { ResumeOptions, RunControl, RunOptions } from './run-options.ts'
@@ -253,11 +253,12 @@ export async function takeUpRun(options: ResumeOptions): Promise<ReadyRun> {
 /** A cap on what is spent needs the price of what is called. Throws `spend_cap`. */
 function checkPrices({ seats }: Pick<RunOptions, 'seats'>): void {
   for (const player of Object.values(seats)) {
-    if (!('model' in player) || player.model.priced !== false) continue
+    const model = modelOf(player)
+    if (model?.priced !== false) continue
     throw new QuintainError(
       'spend_cap',
-      `The price of ${player.model.id} is not known, so that a cost cap cannot be kept. Give it: --price in=0.15,out=0.60 (US dollars per million tokens; prices: { … } from code), or leave the cap out.`,
-      { facts: { model: player.model.id } },
+      `The price of ${model.id} is not known, so that a cost cap cannot be kept. Give it: --price in=0.15,out=0.60 (US dollars per million tokens; prices: { … } from code), or leave the cap out.`,
+      { facts: { model: model.id } },
     )
   }
 }
@@ -268,7 +269,8 @@ function isGroupPending(chosen: Folded | undefined): boolean {
 }
 
 function controlOf(options: RunControl, opened: OpenedRun, orders: number) {
-  const scripted = Object.values(opened.seats).every(({ kind }) => kind === 'script' || kind === 'recorded')
+  const scripts = Object.values(opened.seats).every(({ kind }) => kind === 'script' || kind === 'recorded')
+  const scripted = scripts && !opened.outside
   const workers = options.workers ?? availableParallelism()
   const concurrency = options.concurrency ?? (scripted ? 64 * workers : 32)
   const { recordings } = opened

@@ -1,6 +1,7 @@
 import {
   type CallView,
   type Message,
+  type MessageNode,
   nestsTooDeep,
   type Outcome,
   type Seat,
@@ -70,11 +71,7 @@ export function storedTranscript(
   trajectory: TrajectoryRecord,
   end: { outcome: Outcome; stop: string | undefined; turns: number },
 ): Transcript {
-  const leaf = (seat: Seat): number => {
-    for (let at = trajectory.nodes.length - 1; at >= 0; at--)
-      if (trajectory.nodes[at]!.seat === seat) return at
-    return -1
-  }
+  const leaf = (seat: Seat): number => trajectory.leaves?.[seat] ?? lastNodeOf(trajectory.nodes, seat)
   return transcriptOf({
     ...end,
     messages(seat) {
@@ -88,6 +85,11 @@ export function storedTranscript(
         node.seat === seat && node.reward !== undefined ? [node.reward] : [],
       ),
   })
+}
+
+/** The last node of a seat, -1 when it has none: where what was said in the world ends, unless the trajectory says otherwise. */
+export function lastNodeOf(nodes: readonly MessageNode[], seat: Seat): number {
+  return nodes.findLastIndex((node) => node.seat === seat)
 }
 
 function stripReasoning(message: Message): Message {

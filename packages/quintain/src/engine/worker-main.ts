@@ -21,6 +21,7 @@ import { EnvironmentHost } from './host.ts'
 import { Outbox } from './outbox.ts'
 import type { FromWorker, ToWorker, WireError, WireFault } from './protocol.ts'
 import { RemoteBoxes } from './remote-boxes.ts'
+import { RemotePlays } from './remote-plays.ts'
 import { type Activity, StepFailure } from './step.ts'
 import { watchdogFd, watchdogSource } from './watchdog.ts'
 
@@ -188,6 +189,7 @@ function modelFault(failure: WireFault): ModelFault {
 }
 
 const boxes = new RemoteBoxes(send)
+const plays = new RemotePlays(send)
 
 const listings = new Map<number, () => void>()
 
@@ -209,6 +211,7 @@ async function handle(message: ToWorker): Promise<void> {
           activity,
           modelOf: remoteModel,
           boxesOf: (owner) => boxes.door(owner),
+          plays,
         })
         send({ t: 'opened', description: host.description })
       } catch (thrown) {
@@ -235,6 +238,12 @@ async function handle(message: ToWorker): Promise<void> {
       return
     case 'box-wait':
       boxes.waits(message)
+      return
+    case 'play-ask':
+    case 'play-ask-abort':
+    case 'play-clock':
+    case 'play-end':
+      plays.receive(message)
       return
     case 'list':
       return list(message.id, message.query)

@@ -1,0 +1,276 @@
+import {
+  type Box,
+  type Content,
+  content,
+  createRng,
+  FaultError,
+  faultProblem,
+  type Harness,
+  type HarnessContext,
+  type HarnessResult,
+  isThrown,
+  type Message,
+  type Model,
+  type ModelAddress,
+  type ModelHandle,
+  messageOf,
+  outcome,
+  QuintainError,
+  type Seat,
+  stackOf,
+} from '../core/index.ts'
+import { clearTimeout, setTimeout } from '../core/own-time.ts'
+import { Recorder } from '../core/recorder.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
+import { type Lease, rolloutOver, SeatModel, SeatStop } from '../gateway/index.ts'
+import { absentModel } from './absent-model.ts'
+import { kindOf } from './given.ts'
+import { type PlayEnd, type PlayFailure, type PlayStart, playGraceMs, type WorldSide } from './play.ts'
+import { policyName, samplingOf } from './policy.ts'
+import type { HostSpec, Job } from './protocol.ts'
+import { hideKeys } from './redact.ts'
+import type { RunGateway } from './run-gateway.ts'
+import { abortReason, StepAbandoned } from './step.ts'
+
+export interface OutsidePlayerOptions {
+  /** Who plays, by seat. */
+  harnesses: ReadonlyMap<Seat, Harness>
+  spec: HostSpec
+  /** The models behind seats that have one. */
+  models: ReadonlyMap<Seat, Model>
+  gateway: RunGateway
+  log(text: string): void
+}
+
+/** Plays the seats of a run whose harness runs in the main process, each attempt with a model, a recorder and a lease of its own. */
+export class OutsidePlayer {
+  private readonly options: OutsidePlayerOptions
+
+  constructor(options: OutsidePlayerOptions) {
+    this.options = options
+  }
+
+  plays(seat: Seat): boolean {
+    return this.options.harnesses.has(seat)
+  }
+
+  /** Never rejects. `box` is the world's. */
+  async play(job: Job, start: PlayStart, side: WorldSide, box?: Box): Promise<PlayEnd> {
+    return new Play(this.options, { job, start, side, box }).run()
+  }
+
+  close(): Promise<void> {
+    return this.options.gateway.close()
+  }
+}
+
+interface PlayOptions {
+  job: Job
+  start: PlayStart
+  side: WorldSide
+  box: Box | undefined
+}
+
+/** One seat of one attempt. */
+class Play {
+  private readonly options: OutsidePlayerOptions
+  private readonly job: Job
+  private readonly start: PlayStart
+  private readonly side: WorldSide
+  private readonly box: Box | undefined
+  private readonly over = new AbortController()
+  private readonly seat: SeatModel
+  private lease: Promise<Lease> | undefined
+  /** What the agent said at the end of a conversation that it recorded itself, until the world has heard it. */
+  private said: Content | undefined
+
+  constructor(options: OutsidePlayerOptions, { job, start, side, box }: PlayOptions) {
+    this.options = options
+    this.job = job
+    this.start = start
+    this.side = side
+    this.box = box
+    const { spec, models } = options
+    const policy = spec.seats[start.seat]!
+    const id = policyName(policy)
+    const model =
+      policy.kind === 'agent'
+        ? absentModel(id)
+        : policy.kind === 'model'
+          ? models.get(start.seat)!
+          : worldModel(id, side)
+    this.seat = new SeatModel({
+      seat: start.seat,
+      model,
+      recorder: new Recorder(),
+      limits: start.limits,
+      sampling: policy.kind === 'model' ? samplingOf(spec.sampling, job.order) : {},
+      redact: hideKeys,
+      clock: {
+        pause: () => side.clock({ held: true }),
+        resume: () => side.clock({ held: false }),
+        credit: (creditMs) => side.clock({ creditMs }),
+      },
+      signal: this.over.signal,
+      startedAt: performance.now() - start.elapsedMs,
+      context: { attempt: start.attempt, task: job.order.task, repeat: job.order.repeat },
+      ...(policy.kind === 'agent' ? {} : { address: () => this.address() }),
+    })
+  }
+
+  async run(): Promise<PlayEnd> {
+    const given = this.ended().catch((thrown: unknown) => ({ thrown: this.failure(thrown) }))
+    const end = await this.untilOver(given)
+    const account = this.seat.account()
+    this.seat.stopped ??= rolloutOver
+    this.over.abort(abortReason)
+    void this.lease?.then(
+      (lease) => lease.close(),
+      () => {},
+    )
+    return { ...end, account }
+  }
+
+  private async ended(): Promise<{ result: HarnessResult }> {
+    const { harness } = this
+    const given: unknown = await harness.run(this.context())
+    return { result: checkedResult(given, harness.name, this.said) }
+  }
+
+  private get harness(): Harness {
+    return this.options.harnesses.get(this.start.seat)!
+  }
+
+  /** What the play came to, or, a while after the attempt is over, that it is. */
+  private untilOver<End>(given: Promise<End>): Promise<End | { thrown: PlayFailure }> {
+    const { signal } = this.side
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined
+      const stop = () => {
+        this.over.abort(abortReason)
+        timer = setTimeout(() => {
+          const { harness, start } = this
+          this.options.log(`${harness.name} did not end with attempt ${start.attempt}; it is left alone\n`)
+          resolve({ thrown: { by: 'over' } })
+        }, playGraceMs)
+      }
+      void given.then((end) => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', stop)
+        resolve(end)
+      })
+      if (signal.aborted) stop()
+      else signal.addEventListener('abort', stop, { once: true })
+    })
+  }
+
+  private context(): HarnessContext {
+    const { start, side, box, job } = this
+    const { spec } = this.options
+    const whileOn = <T>(run: () => Promise<T>): Promise<T> =>
+      this.over.signal.aborted ? Promise.reject(rolloutOver) : run()
+    return {
+      task: start.task,
+      seat: start.seat,
+      messages: start.messages,
+      tools: {
+        specs: start.tools,
+        run: (calls, { truncated }) => whileOn(() => side.tools(calls, truncated)),
+      },
+      model: this.handle(),
+      ...(start.replies
+        ? {
+            reply: (said: Content) =>
+              whileOn(() => {
+                this.said = undefined
+                return side.reply(said)
+              }),
+          }
+        : {}),
+      endpoints: start.endpoints,
+      limits: start.limits,
+      ...(box === undefined ? {} : { box }),
+      signal: this.over.signal,
+      rng: createRng(`${spec.seed}/agent/${job.order.seed}`).fork(`seat/${start.seat}`),
+    }
+  }
+
+  /** The seat's model without what counts and limits it: the harness may be anybody's code. */
+  private handle(): ModelHandle {
+    const { seat } = this
+    return {
+      id: seat.id,
+      generate: (request, options) => seat.generate(request, options),
+      record: (messages: readonly Message[]) => {
+        seat.record(messages)
+        const last = messages.at(-1)
+        this.said = last?.role === 'assistant' ? last.content : undefined
+      },
+      address: () => seat.address(),
+      get turns() {
+        return seat.turns
+      },
+    }
+  }
+
+  private async address(): Promise<ModelAddress> {
+    this.over.signal.throwIfAborted()
+    this.lease ??= this.openLease()
+    return this.lease
+  }
+
+  private async openLease(): Promise<Lease> {
+    try {
+      const gateway = await this.options.gateway.get()
+      return gateway.open({ seat: this.seat, redact: hideKeys, signal: this.over.signal })
+    } catch (thrown) {
+      this.lease = undefined
+      throw thrown
+    }
+  }
+
+  /** Whose doing it is that a harness threw. */
+  private failure(thrown: unknown): PlayFailure {
+    const over = isThrown(thrown, SeatStop) || isThrown(thrown, StepAbandoned) || this.side.signal.aborted
+    if (over) return { by: 'over' }
+    const text = hideKeys(stackOf(thrown))
+    const message = redactedMessage(hideKeys, thrown)
+    if (isThrown(thrown, FaultError) && faultProblem(thrown.fault) === undefined) {
+      const { owner, code, retryable } = thrown.fault
+      return { by: 'fault', fault: { owner, stage: 'agent', code, message, retryable }, text }
+    }
+    if (QuintainError.isInstance(thrown)) {
+      const { code } = thrown
+      return {
+        by: 'fault',
+        fault: { owner: 'platform', stage: 'agent', code, message, retryable: false },
+        text,
+      }
+    }
+    return { by: 'agent', message: hideKeys(messageOf(thrown)), stack: text }
+  }
+}
+
+/** A policy that runs beside the secret, asked from here. */
+function worldModel(id: string, side: WorldSide): Model {
+  return { id, generate: ({ wire: _, ...request }, { signal }) => side.generate(request, signal) }
+}
+
+/** What a harness gave, as plain data; a `TypeError`, which is its program's failure, for what is no result. */
+function checkedResult(given: unknown, name: string, said: Content | undefined): HarnessResult {
+  const refuse = (what: string): never => {
+    throw new TypeError(`harness ${name} gave ${what}; it gives { outcome, stop?, answer? }`)
+  }
+  if (typeof given !== 'object' || given === null) return refuse(kindOf(given))
+  const { outcome: how, stop, answer = said } = given as Partial<Record<keyof HarnessResult, unknown>>
+  const known = outcome.exclude(['cancelled']).safeParse(how)
+  if (!known.success) return refuse('an outcome that is none')
+  if (stop !== undefined && typeof stop !== 'string') return refuse('a "stop" that is no text')
+  const heard = content.optional().safeParse(answer)
+  if (!heard.success) return refuse('an answer that is neither text nor parts')
+  return {
+    outcome: known.data,
+    ...(stop === undefined ? {} : { stop }),
+    ...(heard.data === undefined ? {} : { answer: heard.data }),
+  }
+}

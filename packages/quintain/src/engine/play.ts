@@ -1,0 +1,76 @@
+import type {
+  Content,
+  Fault,
+  HarnessResult,
+  Message,
+  ModelRequest,
+  ModelResponse,
+  PublicTask,
+  ResolvedLimits,
+  Seat,
+  ToolBox,
+  ToolCall,
+  ToolSpec,
+  Turn,
+} from '../core/index.ts'
+import type { SeatAccount } from '../gateway/index.ts'
+import type { Job } from './protocol.ts'
+
+/*
+ * A seat that is played from outside: its harness runs in the main process, its world stays where the environment is,
+ * which may be a worker. What passes between the two is plain data. The world's side keeps the secret and what was said
+ * in the world; the main process keeps the harness, the models and what they were asked.
+ */
+
+/** What the harness is told when its seat begins. Nothing in it is secret. */
+export interface PlayStart {
+  seat: Seat
+  /** Id of the attempt. */
+  attempt: string
+  task: PublicTask
+  messages: readonly Message[]
+  tools: readonly ToolSpec[]
+  endpoints: Readonly<Record<string, string>>
+  limits: Readonly<ResolvedLimits>
+  /** The world answers messages. */
+  replies: boolean
+  /** Milliseconds since the attempt began. */
+  elapsedMs: number
+}
+
+/** What the agent's clock is told of the calls that the main process makes for it. `held` comes in turns of true and false. */
+export type ClockMove = { held: boolean } | { creditMs: number }
+
+/** The world of a play, as the harness reaches it. Its methods reject when the rollout is over; why is not told. */
+export interface WorldSide {
+  /** Aborted when the attempt is over. */
+  readonly signal: AbortSignal
+  tools(calls: readonly ToolCall[], truncated: boolean): ReturnType<ToolBox['run']>
+  reply(content: Content): Promise<Turn>
+  /** Asks the policy of the seat where it has to run beside the secret. Rejects with a `ModelFault`. */
+  generate(request: ModelRequest, signal: AbortSignal): Promise<ModelResponse>
+  clock(move: ClockMove): void
+}
+
+/** Why a harness gave no result. */
+export type PlayFailure =
+  /** The agent's own program threw. */
+  | { by: 'agent'; message: string; stack: string }
+  /** Something that is nobody's score, which the harness or we have named. */
+  | { by: 'fault'; fault: Fault; text: string }
+  /** It was told that its part is over. */
+  | { by: 'over' }
+
+/** How a play ended, and what its model calls came to. */
+export type PlayEnd = { account: SeatAccount } & (
+  | { result: HarnessResult; thrown?: undefined }
+  | { thrown: PlayFailure; result?: undefined }
+)
+
+/** The way to the harnesses of a run. Resolves once the play is over, however it ended; a little after `side.signal` at the latest. */
+export interface PlayDoor {
+  play(job: Job, start: PlayStart, side: WorldSide): Promise<PlayEnd>
+}
+
+/** How long a harness may take to end its programs once its attempt is over; then it is left alone. */
+export const playGraceMs = 5_000

@@ -1,0 +1,113 @@
+import { ModelFault } from '../core/index.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
+import { boxOwner } from './box-protocol.ts'
+import type { PlayDoor, PlayEnd, WorldSide } from './play.ts'
+import type { FromWorker, PlayAsk, ToWorker, WireFault } from './protocol.ts'
+import { hideKeys } from './redact.ts'
+import { worldFault } from './step.ts'
+
+interface OpenPlay {
+  side: WorldSide
+  end(end: PlayEnd): void
+}
+
+/** The plays of a worker's attempts, whose harnesses run in the main process. */
+export class RemotePlays implements PlayDoor {
+  private readonly send: (message: FromWorker) => void
+  private readonly plays = new Map<number, OpenPlay>()
+  /** Policies that are being asked, by ask. */
+  private readonly asks = new Map<number, AbortController>()
+  private nextPlay = 1
+
+  constructor(send: (message: FromWorker) => void) {
+    this.send = send
+  }
+
+  async play(...[job, given, side]: Parameters<PlayDoor['play']>): Promise<PlayEnd> {
+    const start = sendable(given)
+    return new Promise((resolve) => {
+      const play = this.nextPlay++
+      const abort = () => this.send({ t: 'play-abort', play })
+      this.plays.set(play, {
+        side,
+        end: (end) => {
+          side.signal.removeEventListener('abort', abort)
+          resolve(end)
+        },
+      })
+      this.send({ t: 'play', play, owner: boxOwner(job), start })
+      if (side.signal.aborted) abort()
+      else side.signal.addEventListener('abort', abort, { once: true })
+    })
+  }
+
+  receive(message: Extract<ToWorker, { t: `play-${string}` }>): void {
+    switch (message.t) {
+      case 'play-ask':
+        void this.answer(message.play, message.ask, message.what)
+        return
+      case 'play-ask-abort':
+        this.asks.get(message.ask)?.abort()
+        return
+      case 'play-clock':
+        this.plays.get(message.play)?.side.clock(message.move)
+        return
+      case 'play-end': {
+        const open = this.plays.get(message.play)
+        this.plays.delete(message.play)
+        open?.end(message.end)
+      }
+    }
+  }
+
+  private async answer(play: number, ask: number, what: PlayAsk): Promise<void> {
+    const side = this.plays.get(play)?.side
+    const controller = new AbortController()
+    this.asks.set(ask, controller)
+    try {
+      if (side === undefined) this.send({ t: 'play-answer', ask, over: true })
+      else this.send({ t: 'play-answer', ask, value: await carriedOut(side, what, controller.signal) })
+    } catch (thrown) {
+      // Why the world broke off is for the attempt's records; the harness has only to stop.
+      this.send({
+        t: 'play-answer',
+        ask,
+        ...(thrown instanceof ModelFault ? { failure: wireFault(thrown) } : { over: true }),
+      })
+    } finally {
+      this.asks.delete(ask)
+    }
+  }
+}
+
+function carriedOut(side: WorldSide, what: PlayAsk, signal: AbortSignal): Promise<unknown> {
+  switch (what.op) {
+    case 'tools':
+      return side.tools(what.calls, what.truncated)
+    case 'reply':
+      return side.reply(what.content)
+    case 'generate':
+      return side.generate(what.request, signal)
+  }
+}
+
+/** What can go over the channel; a task with something else in it is the environment's fault and must not end its process. */
+function sendable<T>(value: T): T {
+  try {
+    return structuredClone(value)
+  } catch (thrown) {
+    throw worldFault(
+      'open',
+      'not_plain',
+      `what the agent is to be told is no plain data: ${redactedMessage(hideKeys, thrown)}`,
+    )
+  }
+}
+
+function wireFault(thrown: ModelFault): WireFault {
+  return {
+    fault: thrown.fault,
+    retries: thrown.retries,
+    ...(thrown.outcome === undefined ? {} : { outcome: thrown.outcome }),
+  }
+}
