@@ -24,7 +24,7 @@ export interface ToolSpec {
   description: string
   parameters: JsonSchema
   /** Whether arguments are sampled so that they fit the schema, where the one who asks says it. */
-  strict?: boolean
+  strict?: boolean | undefined
 }
 
 export interface ModelRequest {
