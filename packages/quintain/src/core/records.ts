@@ -253,6 +253,8 @@ const toolRecord = z.object({
   parameters: z.record(z.string(), z.unknown()),
   strict: z.boolean().optional(),
 })
+/** A tool as a model was told of it. */
+export type ToolRecord = z.infer<typeof toolRecord>
 
 export const seatRecord = z.object({
   policy: z.string(),

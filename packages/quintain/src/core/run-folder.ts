@@ -445,7 +445,7 @@ export async function readPrivate(dir: string, attempt: AttemptRecord): Promise<
 }
 
 /** The token arrays of an attempt, as one chunk that the calls of its trajectory point into. */
-export async function readTokens(dir: string, attempt: AttemptRecord): Promise<Buffer | undefined> {
+export async function readTokens(dir: string, attempt: AttemptParts): Promise<Buffer | undefined> {
   const { tokens } = attempt.parts
   return tokens && readPart(dir, 'tokens', tokens)
 }

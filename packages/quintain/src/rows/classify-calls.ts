@@ -1,0 +1,154 @@
+import { type Seat, type TrajectoryRecord, textOf } from '../core/index.ts'
+import { conversationHeads } from './conversation-heads.ts'
+
+/**
+ * What became of a model call. `kept`: on the way to the end of the main conversation. `branch`: of an edited or
+ * compacted history, of a sub-agent, or a sample beside the one that was gone on with. `side`: a short answer that nothing
+ * used, such as a title. `dead`: asked again, or given up by the program. `failed`: gave no answer.
+ */
+export type CallClass = (typeof callClasses)[number]
+export const callClasses = ['kept', 'branch', 'side', 'dead', 'failed'] as const
+
+/** Longer answers are work, whoever asked for them. */
+const longestSideAnswer = 400
+/** A shorter text stands in others by chance. */
+const shortestQuote = 20
+
+/**
+ * Sorts the calls of a seat by what became of them, from the record alone; undefined for calls of other seats. The rules
+ * and what they cannot tell are in `docs/rows.md`.
+ */
+export function classifyCalls(trajectory: TrajectoryRecord, seat: Seat = 'agent'): (CallClass | undefined)[] {
+  const graph = new Graph(trajectory)
+  const { calls } = trajectory
+  const classes = calls.map((call, at): CallClass | undefined => {
+    if (call.seat !== seat) return undefined
+    if (call.output < 0) return call.flags?.includes('client_left') ? 'dead' : 'failed'
+    if (graph.goesOn(at)) return 'branch'
+    return call.flags?.includes('client_left') || graph.isAnsweredOtherwise(at) ? 'dead' : 'branch'
+  })
+  const alive = [...calls.keys()].filter((at) => classes[at] === 'branch')
+  const conversations = Map.groupBy(alive, (at) => graph.headOf(at))
+  for (const at of alive) if (isSide(at, graph, conversations)) classes[at] = 'side'
+  for (const at of graph.wayTo(endOfMain(conversations, classes))) classes[at] = 'kept'
+  return classes
+}
+
+type Conversations = ReadonlyMap<number, readonly number[]>
+
+function isSide(at: number, graph: Graph, conversations: Conversations): boolean {
+  if (conversations.get(graph.headOf(at))!.length > 1 || graph.goesOn(at)) return false
+  const message = graph.outputOf(at)
+  if (message.role !== 'assistant' || message.toolCalls?.length) return false
+  if (textOf(message.content).length > longestSideAnswer || graph.isUsed(at)) return false
+  for (const [head, calls] of conversations) {
+    if (head === graph.headOf(at)) continue
+    const last = calls.at(-1)!
+    if ((calls.length > 1 && last > at) || graph.isSaid(last)) return true
+  }
+  return false
+}
+
+/** The last call of the conversation that the others lie within: the longest from its first call to its last. */
+function endOfMain(
+  conversations: Conversations,
+  classes: readonly (CallClass | undefined)[],
+): number | undefined {
+  let longest = -1
+  let end: number | undefined
+  for (const calls of conversations.values()) {
+    const last = calls.at(-1)!
+    const span = last - calls[0]!
+    if (classes[last] === 'side' || span < longest || (span === longest && last < end!)) continue
+    longest = span
+    end = last
+  }
+  return end
+}
+
+/** A trajectory as the rules look at it. */
+class Graph {
+  private readonly trajectory: TrajectoryRecord
+  /** Whether anything follows a node. */
+  private readonly followed: Uint8Array
+  private readonly heads: Int32Array
+  /** Prompts, with the tools they were asked with, of which an answer was gone on with. */
+  private readonly answered = new Set<string>()
+  private readonly callOfOutput = new Map<number, number>()
+  private texts: { node: number; assistant: boolean; text: string }[] | undefined
+
+  constructor(trajectory: TrajectoryRecord) {
+    this.trajectory = trajectory
+    const { nodes, calls } = trajectory
+    this.followed = new Uint8Array(nodes.length)
+    this.heads = conversationHeads(nodes)
+    for (const { parent } of nodes) if (parent >= 0) this.followed[parent] = 1
+    for (const [at, call] of calls.entries()) {
+      if (call.output < 0) continue
+      this.callOfOutput.set(call.output, at)
+      if (this.goesOn(at)) this.answered.add(this.question(at))
+    }
+  }
+
+  outputOf(at: number) {
+    return this.trajectory.nodes[this.trajectory.calls[at]!.output]!.message
+  }
+
+  headOf(at: number): number {
+    const { prompt, output } = this.trajectory.calls[at]!
+    return this.heads[prompt >= 0 ? prompt : output]!
+  }
+
+  goesOn(at: number): boolean {
+    return this.followed[this.trajectory.calls[at]!.output] === 1
+  }
+
+  /** Another answer to the same question was gone on with. */
+  isAnsweredOtherwise(at: number): boolean {
+    return this.answered.has(this.question(at))
+  }
+
+  /** Its answer stands in a message of another history. */
+  isUsed(at: number): boolean {
+    return this.stands(at, ({ text }, answer) => {
+      return text === answer || (answer.length >= shortestQuote && text.includes(answer))
+    })
+  }
+
+  /** Its answer was said in the world, where the agent's messages are recorded without a model. */
+  isSaid(at: number): boolean {
+    return this.stands(at, ({ assistant, text }, answer) => assistant && text === answer)
+  }
+
+  /** Calls whose answers lie on the way from the root to that of a call, itself too. */
+  wayTo(at: number | undefined): number[] {
+    const found: number[] = []
+    for (let node = at === undefined ? -1 : this.trajectory.calls[at]!.output; node >= 0; ) {
+      const call = this.callOfOutput.get(node)
+      if (call !== undefined) found.push(call)
+      node = this.trajectory.nodes[node]!.parent
+    }
+    return found
+  }
+
+  private question(at: number): string {
+    const { seat, prompt, tools } = this.trajectory.calls[at]!
+    return `${seat} ${prompt} ${tools ?? ''}`
+  }
+
+  private stands(
+    at: number,
+    isIt: (node: { assistant: boolean; text: string }, answer: string) => boolean,
+  ): boolean {
+    const { nodes, calls } = this.trajectory
+    const answer = textOf(this.outputOf(at).content).trim()
+    if (answer === '') return false
+    this.texts ??= nodes.flatMap(({ message, sampled }, node) => {
+      const assistant = message.role === 'assistant'
+      return sampled ? [] : [{ node, assistant, text: textOf(message.content).trim() }]
+    })
+    const own = new Set<number>()
+    for (let node = calls[at]!.prompt; node >= 0; node = nodes[node]!.parent) own.add(node)
+    return this.texts.some((one) => !own.has(one.node) && isIt(one, answer))
+  }
+}

@@ -1,0 +1,6 @@
+export * from './classify-calls.ts'
+export { requireRows } from './no-rows.ts'
+export * from './row-line.ts'
+export * from './run-rows.ts'
+export * from './training-row.ts'
+export * from './training-rows.ts'
