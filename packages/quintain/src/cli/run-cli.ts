@@ -247,6 +247,24 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     )
 
   cli
+    .command('rows')
+    .argument('<run>', 'a run folder, or its name in runs/')
+    .description('say how exactly the calls of a run were recorded, and write training rows')
+    .option('--out <file>', 'write the rows to this file, one JSON object a line')
+    .option('--force', 'with --out: overwrite a file that holds no rows')
+    .option('--text-only', 'rows of messages, where tokens are not known or not wanted')
+    .option('--seat <seat>', 'whose calls (default: agent)')
+    .option('--max-length <n>', 'cut rows to so many tokens', wholeNumber(1))
+    .option('--drop-truncated', 'leave out rows that were cut, or whose last output ended for its length')
+    .option('--min-reward <r>', 'leave out attempts with less', threshold)
+    .option('--json', 'print the report as JSON')
+    .action(async (run: string, options: Parameters<typeof import('./rows-command.ts').rowsCommand>[1]) => {
+      const { rowsCommand } = await import('./rows-command.ts')
+      await rowsCommand(run, options, io)
+      done(exitCodes.done)
+    })
+
+  cli
     .command('list')
     .argument('[folder]', 'where the runs are (default: runs/)')
     .description('list runs, newest first')

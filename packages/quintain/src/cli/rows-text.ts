@@ -1,0 +1,67 @@
+import { countText, plainStyle, plural, printableLine, type Style, shareText } from '../report/index.ts'
+import type { RunRowsReport } from '../rows/index.ts'
+
+const width = 10
+
+/** What became of the calls of a run, for people. */
+export function formatRows(report: RunRowsReport, { style = plainStyle }: { style?: Style } = {}): string {
+  const { run, seat, attempts, rows, tokens, calls, breaks, refused, cut, issues } = report
+  const { withRows, withoutRows, leftOut } = attempts
+  const total = tokens.sampled + tokens.environment + tokens.prompt
+  const textOnly = rows['text-only'] > 0
+  const lines: [string, string][] = [
+    ['attempts', `${countText(withRows)} with rows, ${countText(withoutRows)} without`],
+    ['left out', listed(leftOut)],
+    ['calls', listed(calls)],
+    ['rows', listed(rows)],
+    ['tokens', textOnly ? '' : tokensText(tokens, total)],
+    ['breaks', listed(countsOf(breaks))],
+    ['refused', listed(countsOf(refused))],
+    ['cut', cut === 0 ? '' : `${plural(cut, 'row')} cut to the length asked for`],
+    ['damaged', issues.length === 0 ? '' : plural(issues.length, 'place')],
+  ]
+  const shown = lines.filter(([label, text]) => text !== '' || label === 'rows' || label === 'calls')
+  const title = printableLine(`${run.dir}  ${run.environment}, seat ${seat}, ${run.policy ?? 'no policy'}`)
+  const parts = [
+    style.bold(title),
+    ...shown.map(([label, text]) => `${style.dim(label.padEnd(width))}${text || 'none'}`),
+    ...examplesOf(report).map((text) => style.dim(`  ${text}`)),
+  ]
+  return `${parts.join('\n')}\n`
+}
+
+function tokensText(tokens: RunRowsReport['tokens'], total: number): string {
+  const { sampled, environment, prompt } = tokens
+  const share = total === 0 ? '' : ` (${shareText(sampled / total)})`
+  return `${countText(sampled)} trained${share}, ${countText(prompt)} prompt, ${countText(environment)} environment`
+}
+
+/** One example of each kind of break and refusal, to be looked at with `quintain show`. */
+function examplesOf({ breaks, refused }: RunRowsReport): string[] {
+  const found: string[] = []
+  for (const [cause, { examples }] of Object.entries(breaks)) {
+    const [first] = examples
+    if (first === undefined) continue
+    const { order, call, after, at, of } = first
+    found.push(
+      `${cause}: ${order} call ${call} keeps ${countText(at)} of ${countText(of)} tokens of call ${after}`,
+    )
+  }
+  for (const [reason, { examples }] of Object.entries(refused)) {
+    const [first] = examples
+    if (first !== undefined) found.push(`${reason}: ${first.order} call ${first.call}`)
+  }
+  return found.map((text) => printableLine(text, 160))
+}
+
+function countsOf(counted: Partial<Record<string, { count: number }>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counted).map(([name, found]) => [name, found?.count ?? 0]))
+}
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${name} ${countText(count)}`)
+    .join(', ')
+}
