@@ -1,18 +1,31 @@
 import type { ModelAddress, ModelHandle } from '../core/index.ts'
 
-/** How a run's gateway listens. */
+/** How a run's gateway listens. Times are milliseconds. */
 export interface GatewayOptions {
   /** Default 0: any port of 127.0.0.1 that is free. */
   port?: number
-  /** Longest request body, in bytes; 64 MiB when absent. */
+  /** Longest request body, in bytes, compressed or not; 64 MiB when absent. */
   maxBodyBytes?: number
+  /** Names beside those of loopback by which programs may call this machine, such as `host.docker.internal`. */
+  hosts?: readonly string[]
+  /** How long a call goes on whose caller has gone, so that a retry finds it; 2,000 when absent. */
+  graceMs?: number
+  /** How long a reply that reached nobody waits for a retry; 60,000 when absent. */
+  keepMs?: number
+  /** How long a caller may read nothing of what is sent to it; 120,000 when absent. */
+  stallMs?: number
+  /** How long a body may take to come; 120,000 when absent. */
+  bodyMs?: number
+  /** Silence of a stream before a comment says that it is alive; 15,000 when absent. */
+  keepAliveMs?: number
+  /** Told of defects: what is neither the program's fault nor the model's. */
   log?(text: string): void
 }
 
 /** What a lease is opened for. */
 export interface LeaseOptions {
   /** The seat whose model it is; every call goes through its `generate`, which limits and records. */
-  seat: Pick<ModelHandle, 'id' | 'generate'>
+  seat: Pick<ModelHandle, 'id' | 'generate' | 'countTokens'>
   /** Makes messages free of secrets before a program reads them. */
   redact?(text: string): string
   /** Aborted when the attempt is over: every later call is refused in the dialect's own form, calls in flight end. */

@@ -1,0 +1,161 @@
+import { type DialectName, type ModelRequest, stackOf } from '../core/index.ts'
+import type { Dialect, ReplyContext, ReplyError } from '../models/dialects/dialect.ts'
+import type { Ticker } from '../models/ticker.ts'
+import type { Exchange } from './exchange.ts'
+import type { LeaseOptions } from './gateway.ts'
+import { identityOf, LeaseCalls } from './lease-calls.ts'
+import type { JsonBody } from './read-body.ts'
+import { attemptOver, broken, Refusal, refusalOf } from './refusal.ts'
+import { ReplyHistories } from './reply-histories.ts'
+import { type CallPatience, SharedCall } from './shared-call.ts'
+
+/** Calls of one attempt at once: more is no agent but a loop. */
+const mostCalls = 1_000
+
+const idPrefix: Record<DialectName, string> = { chat: 'chatcmpl-', responses: 'resp_', messages: 'msg_' }
+
+/** What the leases of a gateway share. */
+export interface LeaseShared {
+  patience: CallPatience
+  ticker: Ticker
+  maxBodyBytes: number
+  log(text: string): void
+}
+
+/** One seat of one attempt, as the gateway serves it: its calls, and what later calls may refer to. */
+export class GatewayLease {
+  readonly handle: string
+  /** The policy's name, as programs are told it. */
+  readonly model: string
+  private readonly options: LeaseOptions
+  private readonly shared: LeaseShared
+  private readonly calls = new LeaseCalls()
+  private readonly histories = new ReplyHistories()
+  private answered = 0
+  private bodyBytes = 0
+  private closed = false
+
+  constructor(handle: string, options: LeaseOptions, shared: LeaseShared) {
+    this.handle = handle
+    this.options = options
+    this.shared = shared
+    this.model = modelName(options.seat.id)
+  }
+
+  get over(): boolean {
+    return this.closed || this.options.signal?.aborted === true
+  }
+
+  /** Answers a call, or joins it to the one that it repeats. Throws what `refusalOf` knows. */
+  answer(exchange: Exchange, dialect: Dialect, body: JsonBody): void {
+    if (this.over) throw new Refusal(attemptOver)
+    const identity = identityOf(exchange, dialect.name, body.text)
+    const known = this.calls.find(identity)
+    if (known !== undefined) {
+      known.attach(exchange)
+      return
+    }
+    if (this.calls.size >= mostCalls)
+      throw soon(
+        'too_many_calls',
+        `More than ${mostCalls} calls of this attempt are under way; wait for some.`,
+      )
+    const request = dialect.readRequest(body.json, { history: (id) => this.histories.find(id) })
+    const context: ReplyContext = {
+      request,
+      model: this.model,
+      id: `${idPrefix[dialect.name]}${this.handle}-${++this.answered}`,
+      created: Math.floor(Date.now() / 1000),
+    }
+    const call = new SharedCall(context, {
+      dialect,
+      idempotencyKey: identity.idempotencyKey,
+      patience: this.shared.patience,
+      ticker: this.shared.ticker,
+      onDefect: (thrown) => this.defect(thrown),
+      onForgotten: () => this.calls.delete(identity.key, call),
+    })
+    this.calls.add(identity.key, call)
+    call.attach(exchange)
+    void this.ask(call, dialect, context)
+  }
+
+  /** How many tokens a prompt has: what the model says, or a guess from its length. */
+  async countTokens(dialect: Dialect, body: JsonBody): Promise<number> {
+    // The number of tokens that a reply may have says nothing of its prompt, and is not asked for.
+    const json =
+      typeof body.json === 'object' && body.json !== null && !Array.isArray(body.json)
+        ? { max_tokens: 1, ...body.json }
+        : body.json
+    const request = dialect.readRequest(json, { history: (id) => this.histories.find(id) })
+    const { seat, signal } = this.options
+    const told = await seat.countTokens?.(request, signal === undefined ? {} : { signal })
+    return told ?? guessedTokens(request)
+  }
+
+  /**
+   * Counts bytes of bodies that are being read, which whoever calls gives back as a negative number. Throws a `Refusal`
+   * where an attempt sends more at once than any of its bodies may have twice.
+   */
+  countBytes(bytes: number): void {
+    this.bodyBytes += bytes
+    if (this.bodyBytes > 2 * this.shared.maxBodyBytes)
+      throw soon('too_many_bytes', 'The bodies that this attempt sends at once are too large together.')
+  }
+
+  close(): void {
+    this.closed = true
+    this.calls.close()
+  }
+
+  /** What a program is told of something that was thrown. Defects are told to the log. */
+  errorOf(thrown: unknown, dialect: DialectName): ReplyError {
+    const error = refusalOf(thrown, dialect)
+    if (error === undefined) {
+      if (this.over) return attemptOver
+      this.defect(thrown)
+      return broken
+    }
+    const { redact } = this.options
+    return redact === undefined ? error : { ...error, message: redact(error.message) }
+  }
+
+  private async ask(call: SharedCall, dialect: Dialect, context: ReplyContext): Promise<void> {
+    const { request } = context
+    try {
+      const response = await this.options.seat.generate(request, {
+        signal: call.signal,
+        ...(request.wire.stream ? { onDelta: call.onDelta } : {}),
+      })
+      const ids = dialect.replyIds?.(response, context) ?? []
+      this.histories.keep(ids, [...request.messages, response.message])
+      call.finish({ response })
+    } catch (thrown) {
+      call.finish({ error: this.errorOf(thrown, dialect.name) })
+    }
+  }
+
+  private defect(thrown: unknown): void {
+    this.shared.log(`gateway: ${stackOf(thrown)}`)
+  }
+}
+
+/** Four characters are about a token of English; pictures are left out. */
+function guessedTokens({ messages, tools }: ModelRequest): number {
+  const text = JSON.stringify([messages, tools], (key, value: unknown) =>
+    key === 'data' ? undefined : value,
+  )
+  return Math.ceil(text.length / 4)
+}
+
+/** What passes by itself, and is asked for again by SDKs. */
+function soon(code: string, message: string): Refusal {
+  return new Refusal({ status: 429, code, message }, { 'x-should-retry': 'true' })
+}
+
+/** A policy's name without its provider: by it SDKs know what they may ask for. A recording's is a path of this machine. */
+function modelName(id: string): string {
+  const [kind, rest] = [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)]
+  if (kind === 'recorded') return kind
+  return kind === '' || kind === 'script' ? id : rest
+}

@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Exchange } from './exchange.ts'
+
+/** An exchange on a connection of `node:http`. */
+export class NodeExchange implements Exchange {
+  closed = false
+  private readonly request: IncomingMessage
+  private readonly response: ServerResponse
+  private readonly expectsContinue: boolean
+  private listener: ((taken: boolean) => void) | undefined
+  private drained: { promise: Promise<void>; resolve(): void } | undefined
+
+  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue = false) {
+    this.request = request
+    this.response = response
+    this.expectsContinue = expectsContinue
+    response.on('close', () => this.close())
+    // Callers go at any moment; what becomes of their connection is told by its end.
+    response.on('error', () => {})
+    request.on('error', () => {})
+  }
+
+  get method(): string {
+    return this.request.method ?? ''
+  }
+
+  get target(): string {
+    return this.request.url ?? ''
+  }
+
+  header(name: string): string | undefined {
+    const value = this.request.headers[name]
+    return Array.isArray(value) ? value[0] : value
+  }
+
+  body(count: (bytes: number) => void): Promise<Uint8Array> {
+    const { request } = this
+    if (this.expectsContinue) this.response.writeContinue()
+    return new Promise((resolve, reject) => {
+      const pieces: Buffer[] = []
+      const stop = (thrown: unknown): void => {
+        request.removeAllListeners('data')
+        request.pause()
+        reject(thrown)
+      }
+      request.on('data', (piece: Buffer) => {
+        pieces.push(piece)
+        try {
+          count(piece.length)
+        } catch (thrown) {
+          stop(thrown)
+        }
+      })
+      request.on('end', () => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
+      request.on('close', () => reject(new Error('the caller has gone')))
+    })
+  }
+
+  onClose(listener: (taken: boolean) => void): void {
+    if (this.closed) listener(this.response.writableFinished)
+    else this.listener = listener
+  }
+
+  send(status: number, headers: Readonly<Record<string, string>>, body: string): void {
+    if (this.closed) return
+    this.response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+  }
+
+  begin(headers: Readonly<Record<string, string>>): void {
+    if (!this.closed) this.response.writeHead(200, headers)
+  }
+
+  write(text: string): Promise<void> | undefined {
+    if (this.closed || text === '' || this.response.write(text)) return undefined
+    if (this.drained === undefined) {
+      const drained = Promise.withResolvers<void>()
+      this.drained = drained
+      this.response.once('drain', () => {
+        this.drained = undefined
+        drained.resolve()
+      })
+    }
+    return this.drained.promise
+  }
+
+  end(text: string): void {
+    if (!this.closed) this.response.end(text)
+  }
+
+  breakOff(text?: string): void {
+    if (this.closed) return
+    const { response } = this
+    const { socket } = response
+    if (socket === null || response.writableNeedDrain || !response.headersSent) {
+      response.destroy()
+      return
+    }
+    if (text !== undefined && text !== '') response.write(text)
+    // The connection ends after what was written, without the chunk that would say that the body is whole.
+    socket.destroySoon()
+  }
+
+  private close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.drained?.resolve()
+    this.listener?.(this.response.writableFinished)
+  }
+}

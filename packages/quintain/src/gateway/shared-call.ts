@@ -1,0 +1,186 @@
+import { now } from '../core/own-time.ts'
+import type { ReplyDelta } from '../core/wire.ts'
+import type { Dialect, ReplyContext } from '../models/dialects/dialect.ts'
+import type { Ticked, Ticker } from '../models/ticker.ts'
+import type { Exchange } from './exchange.ts'
+import { type Patience, Recipient, type Rendered } from './recipient.ts'
+import { attemptOver, broken } from './refusal.ts'
+import { type CallEnd, render, StreamedReply } from './streamed-reply.ts'
+
+export interface CallPatience extends Patience {
+  /** How long a call goes on that nobody waits for, and for how long a reply that was taken is kept for a retry. */
+  graceMs: number
+  /** How long a reply is kept that nobody has taken. */
+  keepMs: number
+}
+
+export interface SharedCallOptions {
+  dialect: Dialect
+  idempotencyKey: string | undefined
+  patience: CallPatience
+  ticker: Ticker
+  /** Told of what a dialect threw. */
+  onDefect(thrown: unknown): void
+  /** Nobody will ask for it any more. */
+  onForgotten(): void
+}
+
+/** Why a call is given up that nobody waits for. */
+class CallerLeft extends Error {
+  override readonly name = 'CallerLeft'
+}
+
+/**
+ * One call of a model and whoever waits for its reply. An SDK that gave up on a call and asks again is joined to it: it
+ * takes the place of the exchange that has gone, or gets the reply that never arrived.
+ *
+ * A stream begins with its first piece, so that a call that fails before is answered with its status.
+ */
+export class SharedCall implements Ticked {
+  readonly idempotencyKey: string | undefined
+  /** The reply reached its caller. */
+  taken = false
+  private readonly options: SharedCallOptions
+  private readonly stream: boolean
+  private readonly controller = new AbortController()
+  /** What the reply is written from; let go with it. */
+  private context: ReplyContext | undefined
+  private recipient: Recipient | undefined
+  /** The reply as the recipient is told it. */
+  private streamed: StreamedReply | undefined
+  /** Pieces were told to somebody who has gone, or to nobody: whoever is there now gets the whole at its end. */
+  private missed = false
+  private end: CallEnd | undefined
+  private rendered: Rendered | undefined
+  private forgetAt = Number.POSITIVE_INFINITY
+  private forgotten = false
+
+  constructor(context: ReplyContext, options: SharedCallOptions) {
+    this.context = context
+    this.stream = context.request.wire.stream
+    this.options = options
+    this.idempotencyKey = options.idempotencyKey
+    options.ticker.add(this)
+  }
+
+  /** Gives up the model's call. */
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  /** Nobody waits for the reply, and nobody has had it. */
+  get lost(): boolean {
+    return this.recipient === undefined && !this.taken
+  }
+
+  /** Hands the reply to an exchange, in place of the one that waited for it. */
+  attach(exchange: Exchange): void {
+    const before = this.recipient
+    const recipient = new Recipient(exchange, this.options.patience)
+    this.recipient = recipient
+    this.forgetAt = Number.POSITIVE_INFINITY
+    this.missed ||= this.streamed !== undefined
+    this.streamed = undefined
+    before?.breakOff()
+    exchange.onClose((taken) => this.detach(recipient, taken))
+    if (this.end !== undefined) this.deliver(this.end)
+  }
+
+  /** A piece of the reply. Gives a promise while the recipient does not keep up. */
+  readonly onDelta = (delta: ReplyDelta): Promise<void> | undefined => {
+    const { recipient, context } = this
+    this.missed ||= recipient === undefined
+    if (this.missed || recipient === undefined || context === undefined) return undefined
+    try {
+      this.streamed ??= new StreamedReply(this.options.dialect, context)
+      const text = this.streamed.delta(delta)
+      return text === '' ? undefined : recipient.write(text)
+    } catch (thrown) {
+      this.options.onDefect(thrown)
+      recipient.breakOff()
+      return undefined
+    }
+  }
+
+  /** The model's call has ended. */
+  finish(end: CallEnd): void {
+    if (this.forgotten) return
+    this.end = end
+    if (this.recipient === undefined) this.keep(this.options.patience.keepMs)
+    else this.deliver(end)
+  }
+
+  /** The attempt is over. */
+  close(): void {
+    if (this.forgotten) return
+    this.forget()
+    if (this.end !== undefined) this.recipient?.breakOff()
+    else this.deliver({ error: attemptOver })
+    this.controller.abort(new CallerLeft(attemptOver.message))
+  }
+
+  tick(at: number): void {
+    this.recipient?.tick(at, this.stream)
+    if (at < this.forgetAt) return
+    this.forget()
+    if (this.end === undefined)
+      this.controller.abort(new CallerLeft('the caller of this model call has gone'))
+  }
+
+  private deliver(end: CallEnd): void {
+    const { recipient } = this
+    if (recipient === undefined) return
+    if (!recipient.begun) {
+      recipient.send(this.render(end))
+      return
+    }
+    try {
+      const streamed = this.streamed ?? new StreamedReply(this.options.dialect, this.context!)
+      if ('error' in end) recipient.breakOff(streamed.error(end.error))
+      else recipient.end(streamed.end(end.response))
+    } catch (thrown) {
+      this.options.onDefect(thrown)
+      recipient.breakOff()
+    }
+  }
+
+  private detach(recipient: Recipient, taken: boolean): void {
+    if (this.forgotten || this.recipient !== recipient) return
+    this.recipient = undefined
+    const { graceMs, keepMs } = this.options.patience
+    if (this.end === undefined) this.forgetAt = now() + graceMs
+    else if (!taken) this.keep(keepMs)
+    // A stream that was read to its end is asked for by nobody again; a whole reply may be, by an SDK that gave up on it
+    // in the moment in which it was sent.
+    else if (this.stream) this.forget()
+    else {
+      this.taken = true
+      this.keep(graceMs)
+    }
+  }
+
+  /** Keeps the reply as it is sent, and nothing else of the call. */
+  private keep(ms: number): void {
+    this.forgetAt = now() + ms
+    if (this.end !== undefined) this.render(this.end)
+    this.context = undefined
+    this.streamed = undefined
+  }
+
+  private render(end: CallEnd): Rendered {
+    if (this.rendered !== undefined) return this.rendered
+    try {
+      this.rendered = render(this.options.dialect, this.context!, end)
+    } catch (thrown) {
+      this.options.onDefect(thrown)
+      this.rendered = render(this.options.dialect, this.context!, { error: broken })
+    }
+    return this.rendered
+  }
+
+  private forget(): void {
+    this.forgotten = true
+    this.options.ticker.delete(this)
+    this.options.onForgotten()
+  }
+}
