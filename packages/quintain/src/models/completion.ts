@@ -1,6 +1,7 @@
 import type { AssistantMessage } from '../core/message.ts'
 import type { ModelResponse, TokenData } from '../core/model.ts'
 import type { Finish } from '../core/records.ts'
+import { promptIdsOf, sampledTokens, weightVersionOf } from './sampled-tokens.ts'
 import { mentionsToolCall, splitThinking, type ThinkTags } from './thinking.ts'
 import { normalizeToolCalls } from './tool-call.ts'
 import { oddCounts, readUsage } from './usage.ts'
@@ -21,6 +22,8 @@ export interface RawCompletion {
   /** Token texts beside `logprobs`; vLLM can be told to write `token_id:N` there. */
   logprobTokens?: string[]
   weightVersion?: unknown
+  /** Versions of the weights by output token, where they changed within the reply. */
+  weightSpans?: { start: number; end: number; version: string }[] | undefined
 }
 
 /**
@@ -53,29 +56,15 @@ export function readCompletion(body: RawMessage): RawCompletion | undefined {
   if (typeof body['id'] === 'string') completion.id = body['id']
   if (typeof body['model'] === 'string') completion.model = body['model']
   if (body['usage']) completion.usage = body['usage']
-  const promptIds = body['prompt_token_ids'] ?? raw['prompt_token_ids']
-  if (Array.isArray(promptIds)) completion.promptIds = promptIds as number[]
-  if (Array.isArray(raw['token_ids'])) completion.outputIds = raw['token_ids'] as number[]
-  const logprobs = logprobsOf(raw)
-  if (logprobs !== undefined) {
-    completion.logprobs = logprobs.logprobs
-    completion.logprobTokens = logprobs.tokens
-  }
-  if (body['weight_version'] !== undefined) completion.weightVersion = body['weight_version']
+  const promptIds = promptIdsOf(body, raw)
+  if (promptIds !== undefined) completion.promptIds = promptIds
+  const { ids, logprobs, tokens } = sampledTokens(raw)
+  if (ids !== undefined) completion.outputIds = ids
+  if (logprobs !== undefined) completion.logprobs = logprobs
+  if (tokens !== undefined) completion.logprobTokens = tokens
+  const version = weightVersionOf(body, raw)
+  if (version !== undefined) completion.weightVersion = version
   return completion
-}
-
-/** Log-probabilities of a choice or of a streamed piece of one. A missing one is NaN. */
-export function logprobsOf(choice: RawMessage): { logprobs: number[]; tokens: string[] } | undefined {
-  const content = (choice['logprobs'] as { content?: unknown } | null | undefined)?.content
-  if (!Array.isArray(content)) return undefined
-  const logprobs: number[] = []
-  const tokens: string[] = []
-  for (const entry of content as ({ logprob?: unknown; token?: unknown } | null)[]) {
-    logprobs.push(typeof entry?.logprob === 'number' ? entry.logprob : Number.NaN)
-    tokens.push(typeof entry?.token === 'string' ? entry.token : '')
-  }
-  return { logprobs, tokens }
 }
 
 /** A provider's assistant message in our shape. Never throws; oddities are in `flags`. */
@@ -236,6 +225,7 @@ export function readResponse(
     ...(completion.model === undefined ? {} : { model: completion.model }),
     ...(completion.id === undefined ? {} : { responseId: completion.id }),
     ...(version === undefined || version === null ? {} : { policyVersion: String(version) }),
+    ...(completion.weightSpans === undefined ? {} : { policySpans: completion.weightSpans }),
     ...(flags.length === 0 ? {} : { flags }),
   }
 }

@@ -1,9 +1,10 @@
 import type { Dispatcher } from 'undici'
 import type { ModelFault } from '../core/model.ts'
+import type { ReplyReader } from './dialects/dialect.ts'
 import { cancelled } from './fault.ts'
 import type { ResponseHeaders } from './retry.ts'
 import { createEventReader } from './sse.ts'
-import { createStreamAssembly, type StreamEnd } from './stream-assembly.ts'
+import type { StreamEnd } from './stream-assembly.ts'
 import type { Ticked, Ticker } from './ticker.ts'
 
 /** Deadlines of one try of a model call, in milliseconds. */
@@ -42,8 +43,13 @@ export interface ExchangeOptions {
   signal: AbortSignal
   /** Where the request goes, for messages. */
   where: string
-  /** Makes texts of the server free of secrets. */
-  redact(text: string): string
+  /** Reads the events of a reply that is a stream. */
+  reader(): ReplyReader
+  /**
+   * What must come to pass before more is read; asked after each chunk, and deadlines stand still until then. Throws when
+   * nobody listens any more, which takes the request back.
+   */
+  drained?(): Promise<void> | undefined
   /** Provider faults of the connection. */
   fault(code: string, message: string, options?: { cause?: unknown; retryable?: boolean }): ModelFault
 }
@@ -83,7 +89,11 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
   #chunks: Buffer[] = []
   #bytes = 0
   #events: ReturnType<typeof createEventReader> | undefined
-  #assembly: ReturnType<typeof createStreamAssembly> | undefined
+  #reader: ReplyReader | undefined
+  /** When reading was paused; 0 while it goes on. */
+  #pausedAt = 0
+  /** For how long it was paused, in milliseconds. */
+  #pausedMs = 0
   readonly #onAbort = (): void => this.cancel()
 
   constructor(
@@ -132,7 +142,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
   tick(now: number): void {
     const { where, deadlines } = this.#options
     const { firstByteMs, idleMs, totalMs } = deadlines
-    if (now - this.#startedAt >= totalMs) {
+    if (this.#pausedAt > 0) return
+    if (now - this.#startedAt - this.#pausedMs >= totalMs) {
       this.#expire('timeout_total', `${where} did not finish within ${totalMs} ms.`)
     } else if (this.#bytes === 0) {
       if (now - this.#startedAt >= firstByteMs)
@@ -156,17 +167,17 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
   }
 
   #readEvents(limit?: number): void {
-    const assembly = createStreamAssembly({ redact: this.#options.redact })
-    this.#assembly = assembly
+    const reader = this.#options.reader()
+    this.#reader = reader
     this.#events = createEventReader(
       ({ data, event }) => {
-        assembly.push(data, event)
+        reader.push(data, event)
       },
       limit === undefined ? {} : { limit },
     )
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return
     this.#lastByteAt = performance.now()
     if (this.#bytes === 0) this.#firstByteAt = this.#lastByteAt
@@ -188,7 +199,35 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
           cause,
         }),
       )
+      return
     }
+    this.#goOn(controller)
+  }
+
+  /** Reads on at once, or when whoever listens has taken what was told; what they have not taken stays with the server. */
+  #goOn(controller: Dispatcher.DispatchController): void {
+    if (this.#settled) return
+    let drained: Promise<void> | undefined
+    try {
+      drained = this.#options.drained?.()
+    } catch {
+      this.cancel()
+      return
+    }
+    if (drained === undefined) {
+      if (controller.paused) controller.resume()
+      return
+    }
+    if (!controller.paused) controller.pause()
+    this.#pausedAt = performance.now()
+    const then = (): void => {
+      const now = performance.now()
+      this.#pausedMs += now - this.#pausedAt
+      this.#lastByteAt = now
+      this.#pausedAt = 0
+      this.#goOn(controller)
+    }
+    drained.then(then, then)
   }
 
   onResponseEnd(): void {
@@ -199,20 +238,20 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
     const text =
       length === 0 ? '' : length === 1 ? this.#chunks[0]!.toString() : Buffer.concat(this.#chunks).toString()
     // Some servers stream without saying so in the content type.
-    if (this.#assembly === undefined && this.#status === 200 && /^\s*(?:data|event)?:/.test(text)) {
+    if (this.#reader === undefined && this.#status === 200 && /^\s*(?:data|event)?:/.test(text)) {
       this.#readEvents(text.length)
       // The text is bounded already, so its lines need no bound of their own.
       this.#events?.push(text)
       this.#events?.end()
     }
-    const stream = this.#assembly?.end()
+    const stream = this.#reader?.end()
     const now = performance.now()
     this.#resolve({
       status: this.#status,
       headers: this.#headers,
       text,
       ...(stream === undefined ? {} : { stream }),
-      warnings: this.#assembly?.warnings ?? 0,
+      warnings: this.#reader?.warnings ?? 0,
       queuedMs: this.#startedAt - this.#askedAt,
       firstByteMs: (this.#firstByteAt || now) - this.#startedAt,
       tookMs: now - this.#startedAt,
@@ -223,12 +262,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
     if (this.#settled) return
     const { where } = this.#options
     // A provider that closes after it has told its status, or the end of its stream, has told enough.
-    const stream = this.#assembly?.end()
+    const stream = this.#reader?.end()
     if (this.#status >= 400 || stream?.state === 'complete' || stream?.state === 'error') {
       this.onResponseEnd()
       return
     }
-    this.#fail(connectionFault(thrown, where, this.#options.fault, this.#assembly !== undefined))
+    this.#fail(connectionFault(thrown, where, this.#options.fault, this.#reader !== undefined))
   }
 }
 

@@ -1,3 +1,6 @@
+import type { ReplyDelta } from '../core/wire.ts'
+import { createSecretRuns } from './secret-runs.ts'
+
 /**
  * A function that takes secrets out of what a provider says, such as error messages: the given ones in every spelling
  * they may come back in, their beginnings where they are quoted masked (`abcdefgh****`), and whatever looks like a
@@ -20,10 +23,7 @@ export function createRedactor(secrets: readonly (string | undefined)[]): (text:
  * say, stay: a secret has 20 characters, or 8 with a digit among them.
  */
 export function createReplyRedactor(secrets: readonly (string | undefined)[]): <T>(value: T) => T {
-  const spellings = spellingsOf(
-    secrets,
-    (secret) => secret.length >= 20 || (secret.length >= 8 && /\d/.test(secret)),
-  )
+  const spellings = replySpellings(secrets)
   const clean = (text: string, options: { masked: boolean }): string =>
     withoutEchoes(text, spellings, options)
   return <T>(value: T): T => {
@@ -50,8 +50,61 @@ export function createReplyRedactor(secrets: readonly (string | undefined)[]): <
   }
 }
 
+/**
+ * Makes a function that takes the secrets of a reply out of its pieces as they come; one for each reply. An event is
+ * written again only if there was one in it. Of a secret that was cut between pieces the last piece is taken out, so that
+ * never all of it is told; what is not covered: a secret that was cut and spelled with unseen characters.
+ */
+export function createDeltaRedactor(
+  secrets: readonly (string | undefined)[],
+): () => (delta: ReplyDelta) => ReplyDelta {
+  const spellings = replySpellings(secrets)
+  return () => {
+    if (spellings.length === 0) return (delta) => delta
+    const runs = createSecretRuns(spellings)
+    const clean = (place: string, text: string): string =>
+      runs.clean(place, withoutEchoes(text, spellings, { masked: false }))
+    return (delta) => {
+      if (delta.type === 'event') return cleanEvent(delta, clean)
+      if (delta.type === 'call')
+        return { ...delta, id: clean('id', delta.id), name: clean('name', delta.name) }
+      const place = delta.type === 'arguments' ? `arguments ${delta.call}` : delta.type
+      return { ...delta, text: clean(place, delta.text) }
+    }
+  }
+}
+
+function cleanEvent(
+  delta: ReplyDelta & { type: 'event' },
+  clean: (place: string, text: string) => string,
+): ReplyDelta {
+  if (delta.json === undefined) return { ...delta, data: clean('', delta.data) }
+  let changed = false
+  const open: { place: string; held: Record<string, unknown> }[] = [{ place: '', held: delta.json }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { place, held } = next
+    for (const key of Object.keys(held)) {
+      const value = held[key]
+      if (typeof value === 'string') {
+        const cleaned = clean(`${place}/${key}`, value)
+        if (cleaned !== value) {
+          held[key] = cleaned
+          changed = true
+        }
+      } else if (typeof value === 'object' && value !== null)
+        open.push({ place: `${place}/${key}`, held: value as Record<string, unknown> })
+    }
+  }
+  return changed ? { ...delta, data: JSON.stringify(delta.json) } : delta
+}
+
 /** Fields of a reply that name something and are nobody's prose. */
 const identifying = new Set(['id', 'name', 'model', 'finish', 'weightVersion'])
+
+/** Spellings of the secrets that are taken out of what a model says. */
+function replySpellings(secrets: readonly (string | undefined)[]): string[] {
+  return spellingsOf(secrets, (secret) => secret.length >= 20 || (secret.length >= 8 && /\d/.test(secret)))
+}
 
 /** Ways in which a server may write a secret, the longest first. */
 function spellingsOf(

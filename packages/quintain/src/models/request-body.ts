@@ -1,13 +1,19 @@
 import { type Content, type Message, type ToolCall, textOf } from '../core/message.ts'
 import { ModelFault, type ModelRequest, type Sampling, type ToolSpec } from '../core/model.ts'
+import type { WireSettings } from '../core/wire.ts'
 import { reasoningOrigin } from './completion.ts'
+import { DialectError } from './dialects/dialect.ts'
+import { urlOf } from './dialects/image-parts.ts'
+import { type ServerKind, tokenAsks } from './token-asks.ts'
 import { parseToolArguments } from './tool-call.ts'
 
 export interface RequestBodyOptions {
   model: string
   stream: boolean
-  /** Ask a server in the manner of vLLM for token ids. */
+  /** Ask for the ids of prompt and output, in the manner of `server`. */
   tokenIds?: boolean
+  /** What stands behind the endpoint, where it is one of those whose extras are known. */
+  server?: ServerKind
   /** Name of the field for the most output tokens; OpenAI's reasoning models take `max_completion_tokens` only. */
   maxTokensField?: 'max_tokens' | 'max_completion_tokens'
   /** Send reasoning back to where it came from; true when absent. */
@@ -46,9 +52,9 @@ function toolsText(tools: readonly ToolSpec[]): string {
   let text = toolTexts.get(tools)
   if (text === undefined) {
     text = JSON.stringify(
-      tools.map(({ name, description, parameters }) => ({
+      tools.map(({ name, description, parameters, strict }) => ({
         type: 'function',
-        function: { name, description, parameters },
+        function: { name, description, parameters, strict },
       })),
     )
     toolTexts.set(tools, text)
@@ -56,24 +62,42 @@ function toolsText(tools: readonly ToolSpec[]): string {
   return text
 }
 
+/** Throws for a conversation that every provider would refuse: `DialectError` where a program wrote it, else `ModelFault`. */
+export function assertConversation(request: ModelRequest): void {
+  const { missing, orphaned } = checkConversation(request.messages)
+  if (missing.length === 0 && orphaned.length === 0) return
+  const what =
+    missing.length > 0
+      ? `tool calls without a result: ${missing.join(', ')}`
+      : `results of no call: ${orphaned.join(', ')}`
+  const message = `The conversation was not sent, it has ${what}.`
+  if (request.wire !== undefined) throw new DialectError('invalid_request', message, 'messages')
+  throw localFault('conversation_broken', message)
+}
+
+/** Throws a `ModelFault` where no token may be sampled: servers answer 400 to it, and some sample without a limit. */
+export function assertBudget(maxTokens: number | undefined): void {
+  if (maxTokens === undefined || maxTokens >= 1) return
+  throw localFault('budget_spent', `The request was not sent, it leaves ${maxTokens} tokens for the reply.`)
+}
+
 /**
  * The JSON text of a chat completion request. Settings that are not set are not sent; `sampling.extra` goes in last, as
- * it is. Throws a `ModelFault` for a conversation that every provider would refuse.
+ * it is. Throws a `ModelFault` for a conversation that every provider would refuse, and a `DialectError` for settings of
+ * another dialect that cannot be said here.
  */
 export function buildRequestBody(request: ModelRequest, options: RequestBodyOptions): string {
-  const { missing, orphaned } = checkConversation(request.messages)
-  if (missing.length > 0 || orphaned.length > 0) {
-    const what =
-      missing.length > 0
-        ? `tool calls without a result: ${missing.join(', ')}`
-        : `results of no call: ${orphaned.join(', ')}`
-    throw localFault('conversation_broken', `The conversation was not sent, it has ${what}.`)
-  }
-  const { sampling = {}, tools } = request
+  assertConversation(request)
+  const { sampling = {}, tools, wire } = request
+  assertBudget(sampling.maxTokens)
   const body: Record<string, unknown> = {
     model: options.model,
-    messages: request.messages.map((message) => wireMessage(message, options.sendReasoning !== false)),
-    ...settings(sampling, options),
+    messages: request.messages.map((message) => chatMessage(message, options.sendReasoning !== false)),
+    ...chatSettings(sampling, options),
+    ...(wire === undefined ? {} : translatedSettings(wire.settings, options)),
+    ...(options.tokenIds === true ? tokenAsks(options.server) : {}),
+    // The program's own wish for alternatives goes before the fewest that are asked for here.
+    ...(wire?.settings.topLogprobs === undefined ? {} : { top_logprobs: wire.settings.topLogprobs }),
     ...(options.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     ...sampling.extra,
   }
@@ -82,23 +106,63 @@ export function buildRequestBody(request: ModelRequest, options: RequestBodyOpti
   return `${text.slice(0, -1)},"tools":${toolsText(tools)}}`
 }
 
-function settings(sampling: Sampling, options: RequestBodyOptions): Record<string, unknown> {
+/** Name of the field for the most output tokens, where nobody has chosen one. */
+export function maxTokensField(options: RequestBodyOptions): 'max_tokens' | 'max_completion_tokens' {
   const reasoner = /(^|\/)(o\d|gpt-5)/.test(options.model)
-  const maxTokens = options.maxTokensField ?? (reasoner ? 'max_completion_tokens' : 'max_tokens')
+  return options.maxTokensField ?? (reasoner ? 'max_completion_tokens' : 'max_tokens')
+}
+
+function chatSettings(sampling: Sampling, options: RequestBodyOptions): Record<string, unknown> {
   // Undefined fields are dropped by JSON.stringify.
   return {
     temperature: sampling.temperature,
     top_p: sampling.topP,
-    [maxTokens]: sampling.maxTokens,
+    [maxTokensField(options)]: sampling.maxTokens,
     stop: sampling.stop,
     seed: sampling.seed,
     reasoning_effort: sampling.reasoningEffort,
     logprobs: sampling.logprobs === true ? true : undefined,
-    return_token_ids: options.tokenIds === true ? true : undefined,
   }
 }
 
-function wireMessage(message: Message, sendReasoning: boolean): Record<string, unknown> {
+/** Settings of a program that speaks another dialect, in the words of this one. Throws `DialectError`. */
+function translatedSettings(settings: WireSettings, options: RequestBodyOptions): Record<string, unknown> {
+  const { own, toolChoice, responseFormat, reasoningTokens } = settings
+  const extras = options.server === undefined
+  for (const [name, given] of [
+    ...own.map((field) => [field, true] as const),
+    ['top_k', extras && settings.topK !== undefined] as const,
+    ['min_p', extras && settings.minP !== undefined] as const,
+    ['a budget of reasoning tokens', options.server !== 'vllm' && reasoningTokens !== undefined] as const,
+  ]) {
+    if (given)
+      throw new DialectError(
+        'unsupported',
+        `This run's model is asked by Chat Completions, which cannot say ${name}; leave it out, or run the agent with a model of its own protocol.`,
+        name,
+      )
+  }
+  return {
+    tool_choice:
+      typeof toolChoice === 'object' ? { type: 'function', function: { name: toolChoice.tool } } : toolChoice,
+    parallel_tool_calls: settings.parallelToolCalls,
+    response_format: responseFormat && chatFormat(responseFormat),
+    frequency_penalty: settings.frequencyPenalty,
+    presence_penalty: settings.presencePenalty,
+    top_k: settings.topK,
+    min_p: settings.minP,
+    thinking_token_budget: reasoningTokens,
+  }
+}
+
+function chatFormat(format: NonNullable<WireSettings['responseFormat']>): Record<string, unknown> {
+  if (format.type === 'json') return { type: 'json_object' }
+  const { name, schema, strict, description } = format
+  return { type: 'json_schema', json_schema: { name, schema, strict, description } }
+}
+
+/** A message as Chat Completions has it. */
+export function chatMessage(message: Message, sendReasoning: boolean): Record<string, unknown> {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: wireContent(message.content) }
@@ -112,7 +176,8 @@ function wireMessage(message: Message, sendReasoning: boolean): Record<string, u
         content: wireContent(message.content),
       }
     case 'assistant': {
-      const { [reasoningOrigin]: origin, ...extra } = message.extra ?? {}
+      const origin = message.extra?.[reasoningOrigin]
+      const extra = providersFields(message.extra)
       const calls = message.toolCalls?.map(wireCall)
       let content: unknown = wireContent(message.content)
       if (message.reasoning !== undefined && sendReasoning) {
@@ -133,16 +198,16 @@ function wireMessage(message: Message, sendReasoning: boolean): Record<string, u
   }
 }
 
+/** Fields of a provider's message, without our own notes on it. */
+export function providersFields(extra: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(extra).filter(([key]) => !key.startsWith('quintain.')))
+}
+
 function wireContent(content: Content): unknown {
   if (typeof content === 'string') return content
   return content.map((part) => {
     if (part.type === 'text') return part
-    if (part.data === undefined)
-      throw localFault(
-        'image_missing',
-        'An image of the conversation has no bytes to send; load it from the run first.',
-      )
-    return { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.data}` } }
+    return { type: 'image_url', image_url: { url: urlOf(part) } }
   })
 }
 

@@ -103,7 +103,7 @@ export function retryDelay(
 }
 
 /**
- * Runs `attempt` until it succeeds, its fault is not retryable, the retries are used up, or the server asks for a wait
+ * Runs `attempt` until it succeeds, its fault is not retryable or none may follow, the retries are used up, or the server asks for a wait
  * above the cap: N retries are N + 1 attempts. Every failed try is in the ledger of the result, or of the `ModelFault`
  * that is thrown. Anything thrown that is no `ModelFault` passes.
  */
@@ -113,6 +113,8 @@ export async function withRetry<T>(
     signal?: AbortSignal
     random?: () => number
     sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
+    /** Whether another try may follow; absent: it may. Asked after a try has failed. */
+    mayRetry?: () => boolean
     /** Told of each failed try that is followed by another. */
     onRetry?: (entry: RetryEntry) => void
     /** Told `true` as soon as a try has failed that is followed by another, and `false` when that one starts or the call ends. */
@@ -137,7 +139,7 @@ export async function withRetry<T>(
         waitedMs: 0,
       }
       retries.push(entry)
-      if (!thrown.fault.retryable) throw withLedger(thrown, retries, '')
+      if (!thrown.fault.retryable || options.mayRetry?.() === false) throw withLedger(thrown, retries, '')
       if (number >= maxRetries) {
         throw withLedger(thrown, retries, number === 0 ? '' : ` (${number + 1} attempts)`)
       }

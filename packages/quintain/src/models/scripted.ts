@@ -4,6 +4,7 @@ import { type Message, type ToolCall, type ToolMessage, textOf } from '../core/m
 import { type Model, ModelFault, type ModelRequest, type ModelResponse } from '../core/model.ts'
 import { cancelled } from './fault.ts'
 import { randomValue } from './random-value.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** What a script's start is given here; the engine adds task, options and rng. */
 export type ScriptStart = (context: Pick<ScriptContext<unknown, unknown>, 'observation' | 'tools'>) => Script
@@ -131,15 +132,6 @@ function readAction(action: Action | void): { text: string; calls: readonly Scri
 
 function isCalls(action: Action): action is readonly ScriptedCall[] {
   return Array.isArray(action)
-}
-
-/** Settles as `promise`, or rejects as soon as the signal is aborted. */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return await new Promise<T>((resolve, reject) => {
-    const stop = (): void => reject(cancelled())
-    signal.addEventListener('abort', stop, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }
 
 /** The no-op policy: says one empty message and ends. */

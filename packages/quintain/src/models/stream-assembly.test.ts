@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createCallAssembly, createStreamAssembly } from './stream-assembly.ts'
+import { createCallAssembly } from './call-assembly.ts'
+import { createStreamAssembly } from './stream-assembly.ts'
 
 interface Delta {
   index?: unknown

@@ -47,6 +47,71 @@ export function splitThinking(text: string, where: ThinkTags): SplitThinking {
   }
 }
 
+/** What may still become an opening tag, and the end of a text that may still become a closing one. */
+const openingBegun = /^\s*(?:<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?)?$/
+const closingBegun = /<(?:\/(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?)?$/
+
+/**
+ * `splitThinking` of a text that comes in pieces: tells reasoning and answer as soon as it is clear which of them a piece
+ * is. A text that may begin without its tag (`anywhere`) is held until its tag comes, or its end.
+ */
+export function createThinkingSplitter(
+  where: ThinkTags,
+  tell: (kind: 'text' | 'reasoning', text: string) => void,
+): { push(text: string): void; end(): void } {
+  let at: 'start' | 'thinking' | 'gap' | 'text' = where === 'never' ? 'text' : 'start'
+  let held = ''
+
+  function say(kind: 'text' | 'reasoning', text: string): void {
+    if (text !== '') tell(kind, text)
+  }
+
+  function start(said: string): void {
+    const open = openTag.exec(held)
+    if (open !== null) {
+      held = held.slice(open[0].length)
+      at = 'thinking'
+    } else if (where === 'leading' && !openingBegun.test(held)) at = 'text'
+    // A tag ends where its angle bracket comes; to look for it at every piece would take the square of a long text.
+    else if (where === 'anywhere' && said.includes('>')) {
+      const close = closeTag.exec(held)
+      if (close !== null) at = held.slice(0, close.index).includes('<think') ? 'text' : 'thinking'
+    }
+  }
+
+  function think(): void {
+    const close = closeTag.exec(held)
+    if (close !== null) {
+      say('reasoning', held.slice(0, close.index))
+      held = held.slice(close.index + close[0].length)
+      at = 'gap'
+      return
+    }
+    const kept = closingBegun.exec(held)?.index ?? held.length
+    say('reasoning', held.slice(0, kept))
+    held = held.slice(kept)
+  }
+
+  return {
+    push(text) {
+      held += text
+      if (at === 'start') start(text)
+      if (at === 'thinking') think()
+      if (at === 'gap') {
+        held = held.trimStart()
+        if (held !== '') at = 'text'
+      }
+      if (at !== 'text') return
+      say('text', held)
+      held = ''
+    },
+    end() {
+      say(at === 'thinking' ? 'reasoning' : 'text', held)
+      held = ''
+    },
+  }
+}
+
 /** True for text in which a tool call was written, in the spelling of any common chat template. */
 export function mentionsToolCall(text: string): boolean {
   return /<tool_call|<\|tool_call|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<invoke /.test(text)

@@ -123,25 +123,27 @@ export function normalizeToolCalls(
     const text = inner['arguments'] ?? inner['input']
     if (text !== undefined && text !== null && typeof text !== 'string') flags.add('object_arguments')
     const given = idOf(outer['id'])
-    let id = given
-    if (id === '') {
-      flags.add('missing_call_id')
-      id = `call_${position + 1}`
-    }
-    if (taken.has(id)) {
-      if (given !== '') flags.add('duplicate_call_id')
-      let count = 2
-      while (taken.has(`${id}_${count}`)) count++
-      id = `${id}_${count}`
-    }
-    taken.add(id)
+    if (given === '') flags.add('missing_call_id')
+    else if (taken.has(given)) flags.add('duplicate_call_id')
     calls.push({
-      id,
+      id: uniqueCallId(given, position, taken),
       name: typeof inner['name'] === 'string' ? inner['name'] : '',
       arguments: typeof text === 'string' ? text : text === undefined || text === null ? '' : safeText(text),
     })
   }
   return { calls, flags: [...flags] }
+}
+
+/** The id of a reply's call at `position` (from 0), given what the server called it, if anything; `taken` is added to. */
+export function uniqueCallId(given: string, position: number, taken: Set<string>): string {
+  let id = given === '' ? `call_${position + 1}` : given
+  if (taken.has(id)) {
+    let count = 2
+    while (taken.has(`${id}_${count}`)) count++
+    id = `${id}_${count}`
+  }
+  taken.add(id)
+  return id
 }
 
 function idOf(value: unknown): string {

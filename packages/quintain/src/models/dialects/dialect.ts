@@ -2,6 +2,7 @@ import type { DialectName, Message, ModelRequest, ModelResponse, ReplyDelta } fr
 import type { RawCompletion, RawMessage } from '../completion.ts'
 import type { RequestBodyOptions } from '../request-body.ts'
 import type { StreamEnd } from '../stream-assembly.ts'
+import type { ThinkTags } from '../thinking.ts'
 
 /**
  * One protocol in which models are asked, seen from both sides: as we speak it to an upstream, and as programs speak it
@@ -61,6 +62,8 @@ export interface ReaderOptions {
   as?: 'events' | 'pieces'
   /** Ids of tool calls of earlier turns; `call` pieces are told with the ids that the whole reply will have. */
   taken?: ReadonlySet<string>
+  /** Where reasoning in tags is looked for in the text of the reply. */
+  thinkTags?: ThinkTags
 }
 
 export interface ReplyReader {
