@@ -52,7 +52,7 @@ async function play<Data>(context: HarnessContext, run: AgentFunction<Data>) {
       const turn = agentTurn(context, question, parts)
       // What the task's data is, the one who wrote both knows.
       const text: unknown = await withRollout(turn, () => run(turn as AgentTurn<Data>))
-      if (typeof text === 'string') return text
+      if (typeof text === 'string') return { content: text }
       const kind = text === null ? 'null' : typeof text
       throw new TypeError(`the agent answered with ${kind}; an agent function returns text`)
     })

@@ -14,15 +14,20 @@ export interface Question {
   tools: ToolDesk
 }
 
+/** What an agent answers: something to say, an end of its own, or neither, which ends its part as `no_answer`. */
+export interface Answer {
+  content?: Content
+  end?: HarnessResult
+}
+
 /**
  * Plays a seat with an agent that is asked once per turn of the environment and makes its model calls by itself.
- * `ask` gives what the agent answers, or undefined when it has nothing to say, which ends its part as `no_answer`.
  *
  * An agent whose model calls do not pass through this seat is recorded by what it says, one turn for each answer.
  */
 export async function converse(
   context: HarnessContext,
-  ask: (question: Question) => Promise<Content | undefined>,
+  ask: (question: Question) => Promise<Answer>,
 ): Promise<HarnessResult> {
   const messages: Message[] = context.messages.slice()
   const tools = new ToolDesk(context.tools, messages)
@@ -35,7 +40,8 @@ export async function converse(
       if (context.model.turns === recorded && turn >= (context.limits.turns ?? Number.POSITIVE_INFINITY))
         return { outcome: 'turn_limit' }
       const news = messages.slice(told)
-      const answer = await ask({ messages, news, input: textOf(messages.at(-1)?.content), turn, tools })
+      const asked = { messages, news, input: textOf(messages.at(-1)?.content), turn, tools }
+      const { content: answer, end } = await ask(asked)
       context.signal.throwIfAborted()
       if (answer !== undefined) messages.push({ role: 'assistant', content: answer })
       told = messages.length
@@ -45,6 +51,7 @@ export async function converse(
       }
       const said = answer === undefined ? {} : { answer }
       if (tools.done !== undefined) return { outcome: 'env_done', stop: tools.done, ...said }
+      if (end !== undefined) return { ...said, ...end }
       if (answer === undefined) return { outcome: 'completed', stop: 'no_answer' }
       if (context.reply === undefined) return { outcome: 'completed', answer }
       const reply = await context.reply(answer)

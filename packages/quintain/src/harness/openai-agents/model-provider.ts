@@ -208,5 +208,12 @@ function usageOf({ usage }: ModelResponse): AgentsUsage {
     totalTokens: input + output,
     inputTokensDetails: [{ cached_tokens: cacheRead }],
     outputTokensDetails: [{ reasoning_tokens: reasoning }],
+    requestUsageEntries: undefined,
+    add(more) {
+      this.requests += more.requests
+      this.inputTokens += more.inputTokens
+      this.outputTokens += more.outputTokens
+      this.totalTokens += more.totalTokens
+    },
   }
 }

@@ -39,7 +39,7 @@ export function readItems(input: string | readonly AgentsItem[], echoes: Echoes)
         break
       }
       case 'function_call': {
-        const call = { id: item.callId ?? '', name: item.name ?? '', arguments: item.arguments ?? '' }
+        const call = { id: textIn(item.callId), name: textIn(item.name), arguments: textIn(item.arguments) }
         const message = open()
         message.toolCalls = [...(message.toolCalls ?? []), call]
         break
@@ -48,8 +48,8 @@ export function readItems(input: string | readonly AgentsItem[], echoes: Echoes)
         endReply()
         messages.push({
           role: 'tool',
-          toolCallId: item.callId ?? '',
-          ...(item.name === undefined ? {} : { name: item.name }),
+          toolCallId: textIn(item.callId),
+          ...(typeof item.name === 'string' ? { name: item.name } : {}),
           content: contentOf(item.output),
         })
         break
@@ -113,4 +113,8 @@ function imageOf(given: unknown): Part {
 
 function parts(content: unknown): Record<string, unknown>[] {
   return Array.isArray(content) ? content.map((part) => Object(part) as Record<string, unknown>) : []
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }

@@ -6,11 +6,11 @@
 /** An item of a conversation; which fields are there depends on `type`. */
 export interface AgentsItem {
   type?: string | undefined
-  role?: string
+  role?: unknown
   content?: unknown
-  callId?: string
-  name?: string
-  arguments?: string
+  callId?: unknown
+  name?: unknown
+  arguments?: unknown
   output?: unknown
   rawContent?: unknown
 }
@@ -52,6 +52,8 @@ export interface AgentsUsage {
   totalTokens: number
   inputTokensDetails: Record<string, number>[]
   outputTokensDetails: Record<string, number>[]
+  requestUsageEntries: undefined
+  add(more: Pick<AgentsUsage, 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens'>): void
 }
 
 export type AgentsOutput =

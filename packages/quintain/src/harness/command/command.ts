@@ -1,0 +1,171 @@
+import {
+  type Harness,
+  type HarnessContext,
+  type ModelAddress,
+  QuintainError,
+  textOf,
+} from '../../core/index.ts'
+import { type Answer, converse, type Question } from '../conversation.ts'
+import { ServedTools } from '../tools/served-tools.ts'
+import { lineAnswer, readAnswer } from './answer.ts'
+import type { HostProgram } from './host-program.ts'
+import { linksAt, openPlace } from './open-place.ts'
+import { type CommandOptions, type CommandPlan, planCommand } from './options.ts'
+import type { Place } from './place.ts'
+import { failureOf, notStartedFault, type ProgramEnd } from './program-end.ts'
+import { filledArguments, newsText, taskJson } from './task-text.ts'
+import { type Links, variablesOf } from './variables.ts'
+
+/**
+ * The harness of an agent that is a program, in any language: it is started for each attempt, finds its model, its tools
+ * and its task in variables (see docs/agents.md), and answers by what it prints. It runs with our rights unless it is
+ * given a `sandbox`.
+ *
+ * Throws `usage` for options that do not go together and for a program that is not there.
+ *
+ * @example command(['node', '/srv/agent/main.js'])
+ */
+export function command(given: readonly string[] | CommandOptions): Harness {
+  const plan = planCommand(given)
+  return {
+    name: `command:${plan.name}@1`,
+    // Text on the input or in arguments holds no image.
+    carries: { turns: true, tools: true, images: plan.turns === 'lines' || plan.task === 'file' },
+    runs: 'outside',
+    ...(plan.where.kind === 'world' ? { needsBox: true } : {}),
+    async run(context) {
+      const session = new Session(plan, context)
+      try {
+        return await converse(context, (question) => session.ask(question))
+      } finally {
+        await session.close()
+      }
+    },
+  }
+}
+
+/** The program of one attempt. */
+class Session {
+  private readonly plan: CommandPlan
+  private readonly context: HarnessContext
+  private served: ServedTools | undefined
+  private opened: { place: Place; links: Links } | undefined
+  private program: HostProgram | undefined
+
+  constructor(plan: CommandPlan, context: HarnessContext) {
+    this.plan = plan
+    this.context = context
+  }
+
+  async ask(question: Question): Promise<Answer> {
+    this.opened ??= await this.open(question)
+    const { place, links } = this.opened
+    const { task, signal } = this.context
+    const json = taskJson(task, question)
+    const env = { ...variablesOf(links, place.taskFile), ...this.plan.env }
+    await place.write(place.taskFile, json)
+    // A turn that ends the episode ends the program, after a moment to finish in.
+    const over = new AbortController()
+    let timer: NodeJS.Timeout | undefined
+    question.tools.onDone = () => {
+      timer = setTimeout(() => over.abort(), this.plan.graceMs)
+    }
+    const stop = AbortSignal.any([signal, over.signal])
+    try {
+      return this.plan.turns === 'lines'
+        ? await this.exchange(place, env, json, stop)
+        : await this.runOnce(place, env, { json, text: newsText(question.news), stop, question })
+    } finally {
+      clearTimeout(timer)
+      question.tools.onDone = undefined
+    }
+  }
+
+  async close(): Promise<void> {
+    this.program?.endInput()
+    await this.opened?.place.close()
+    await this.served?.close()
+  }
+
+  private async open(question: Question): Promise<{ place: Place; links: Links }> {
+    const { plan, context } = this
+    const model = await addressOf(context)
+    const served = new ServedTools(question.tools)
+    this.served = served
+    const offered = question.tools.specs.length > 0
+    const tools = offered ? await served.json() : undefined
+    const mcp = offered ? await served.mcpWhereInstalled() : undefined
+    const place = await openPlace(plan, context, { model, tools, mcp })
+    return { place, links: linksAt(plan, context, { model, tools, mcp }) }
+  }
+
+  private async runOnce(
+    place: Place,
+    env: Record<string, string>,
+    { json, text, stop, question }: { json: string; text: string; stop: AbortSignal; question: Question },
+  ): Promise<Answer> {
+    const { plan, context } = this
+    const model = this.opened?.links.model
+    const argv =
+      plan.task === 'args'
+        ? filledArguments(plan.argv, { input: text, task: json, taskFile: place.taskFile, model })
+        : plan.argv
+    const end = await place.run(argv, { env, stdin: plan.task === 'stdin' ? text : '', signal: stop })
+    context.signal.throwIfAborted()
+    if (question.tools.done === undefined) {
+      const ended = this.endOf(end)
+      if (ended !== undefined) return ended
+    }
+    const answer = await readAnswer(plan.answer, { end, place, lastReply: () => this.lastReply() })
+    return answer === '' ? {} : { content: answer }
+  }
+
+  /** Tells a program that talks in lines its turn, and waits for its line. */
+  private async exchange(
+    place: Place,
+    env: Record<string, string>,
+    json: string,
+    stop: AbortSignal,
+  ): Promise<Answer> {
+    const { plan, context } = this
+    this.program ??= place.start?.(plan.argv, { env })
+    const { program } = this
+    if (program === undefined) return {}
+    const end = () => void program.stop(plan.graceMs)
+    stop.addEventListener('abort', end, { once: true })
+    if (stop.aborted) end()
+    try {
+      program.write(`${json}\n`)
+      const line = await program.line()
+      context.signal.throwIfAborted()
+      if (line !== undefined) return lineAnswer(line)
+      if (stop.aborted) return {}
+      return this.endOf(await program.ended) ?? {}
+    } finally {
+      stop.removeEventListener('abort', end)
+    }
+  }
+
+  /** The end that a program's own end is; undefined when it ended well. Throws its failure. */
+  private endOf(end: ProgramEnd): Answer | undefined {
+    if (end.notStarted !== undefined) throw notStartedFault(this.plan.argv[0] ?? '', end.notStarted)
+    if (end.timedOut) return { end: { outcome: 'wall_limit', stop: 'box_wall_limit' } }
+    const failure = failureOf(end, this.opened?.links.model?.apiKey)
+    if (failure !== undefined) throw failure
+    return undefined
+  }
+
+  private lastReply(): string {
+    return textOf(this.context.model.lastReply?.()?.content)
+  }
+}
+
+/** The address of the model behind the agent; undefined when it brings its own. */
+async function addressOf({ model }: HarnessContext): Promise<ModelAddress | undefined> {
+  try {
+    return await model.address()
+  } catch (thrown) {
+    if (QuintainError.isInstance(thrown) && thrown.code === 'needs_unmet') return undefined
+    throw thrown
+  }
+}

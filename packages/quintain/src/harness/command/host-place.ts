@@ -1,0 +1,62 @@
+import type { BoxFiles } from '../../core/index.ts'
+import { processDriver } from '../../sandbox/index.ts'
+import { HostProgram } from './host-program.ts'
+import type { Place } from './place.ts'
+
+/**
+ * This machine: a fresh folder, and of our variables only `PATH`. What the program leaves behind is found by a variable
+ * that its children inherit, and ended with the attempt.
+ */
+export async function hostPlace(options: {
+  files: BoxFiles
+  /** A folder of this machine to start in, instead of the fresh one. */
+  cwd: string | undefined
+  outputBytes: number
+  graceMs: number
+  signal: AbortSignal
+}): Promise<Place> {
+  const { outputBytes, graceMs } = options
+  const path = process.env['PATH']
+  const box = await processDriver().start({
+    files: options.files,
+    ...(path === undefined ? {} : { env: { PATH: path } }),
+    signal: options.signal,
+  })
+  const { stdout } = await box.exec(['env', '-0'])
+  const own = Object.fromEntries(
+    stdout
+      .split('\0')
+      .filter((line) => line.includes('='))
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  )
+  const cwd = options.cwd ?? box.workdir
+  const running = new Set<HostProgram>()
+  const start = (argv: readonly string[], env: Readonly<Record<string, string>>, lines: boolean) => {
+    const program = new HostProgram({ argv, env: { ...own, PWD: cwd, ...env }, cwd, outputBytes, lines })
+    running.add(program)
+    return program
+  }
+  return {
+    taskFile: `${own['TMPDIR'] ?? box.workdir}/quintain-task.json`,
+    write: (file, text) => box.write(file, text),
+    read: (file) => box.read(file),
+    async run(argv, { env, stdin, signal }) {
+      const program = start(argv, env, false)
+      program.write(stdin)
+      program.endInput()
+      const stop = () => void program.stop(graceMs)
+      signal.addEventListener('abort', stop, { once: true })
+      if (signal.aborted) stop()
+      try {
+        return await program.ended
+      } finally {
+        signal.removeEventListener('abort', stop)
+      }
+    },
+    start: (argv, { env }) => start(argv, env, true),
+    async close() {
+      await Promise.all([...running].map((program) => program.stop(graceMs)))
+      await box.stop()
+    },
+  }
+}

@@ -1,0 +1,108 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { clearTimeout, setTimeout } from '../../core/own-time.ts'
+import { KeptOutput, outputFields } from '../../sandbox/command-output.ts'
+import { LineQueue } from './line-queue.ts'
+import type { ProgramEnd } from './program-end.ts'
+
+/** How long output may still come after a program is gone, from what it left in the background. */
+const outputGraceMs = 100
+const mostLineBytes = 4 * 2 ** 20
+
+/** A program of this machine in a process group of its own. */
+export class HostProgram {
+  /** How it ended. Never rejects. */
+  readonly ended: Promise<ProgramEnd>
+  private readonly child: ChildProcessWithoutNullStreams
+  private readonly lines: LineQueue | undefined
+  private over = false
+
+  /** With `lines`, its output is read by `line()` and kept nowhere else. */
+  constructor(options: {
+    argv: readonly string[]
+    env: Readonly<Record<string, string>>
+    cwd: string
+    outputBytes: number
+    lines: boolean
+  }) {
+    const [program = '', ...rest] = options.argv
+    this.child = spawn(program, rest, {
+      cwd: options.cwd,
+      env: options.env,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    const { stdin, stdout, stderr } = this.child
+    // A program need not read what it is told.
+    stdin.on('error', () => {})
+    const out = new KeptOutput(options.outputBytes)
+    const err = new KeptOutput(options.outputBytes)
+    this.lines = options.lines ? new LineQueue(stdout, mostLineBytes) : undefined
+    stdout.on('data', (chunk: Buffer) => (this.lines === undefined ? out.add(chunk) : this.lines.push(chunk)))
+    stderr.on('data', (chunk: Buffer) => err.add(chunk))
+    this.ended = new Promise((resolve) => {
+      let end: Pick<ProgramEnd, 'exitCode' | 'signal' | 'notStarted'> = { exitCode: null, signal: null }
+      const settle = () => {
+        if (this.over) return
+        this.over = true
+        this.lines?.end()
+        // What it left in the background may hold its pipes; nobody reads them any more.
+        for (const stream of [stdin, stdout, stderr]) stream.destroy()
+        resolve({ ...end, timedOut: false, ...outputFields(out.end(), err.end(), false) })
+      }
+      this.child.once('error', ({ code }: NodeJS.ErrnoException) => {
+        end = { ...end, notStarted: refusals[code ?? ''] ?? 'no_process' }
+        settle()
+      })
+      this.child.once('exit', (exitCode, signal) => {
+        end = { exitCode, signal }
+        setTimeout(settle, outputGraceMs)
+      })
+      this.child.once('close', settle)
+    })
+  }
+
+  write(text: string): void {
+    if (!this.child.stdin.destroyed) this.child.stdin.write(text)
+  }
+
+  endInput(): void {
+    this.child.stdin.end()
+  }
+
+  /** Its next line; undefined when it has ended. */
+  line(): Promise<string | undefined> {
+    return this.lines?.next() ?? Promise.resolve(undefined)
+  }
+
+  /** Ends it and its process group: asks, and after so many milliseconds does not ask. */
+  async stop(graceMs: number): Promise<void> {
+    if (!this.over) {
+      this.signalGroup('SIGTERM')
+      let timer: NodeJS.Timeout | undefined
+      await Promise.race([
+        this.ended,
+        new Promise((resolve) => {
+          timer = setTimeout(resolve, graceMs)
+        }),
+      ])
+      clearTimeout(timer)
+    }
+    this.signalGroup('SIGKILL')
+    await this.ended
+  }
+
+  private signalGroup(signal: NodeJS.Signals): void {
+    if (this.child.pid === undefined) return
+    try {
+      process.kill(-this.child.pid, signal)
+    } catch {
+      // It is gone.
+    }
+  }
+}
+
+const refusals: Record<string, NonNullable<ProgramEnd['notStarted']>> = {
+  ENOENT: 'not_found',
+  EACCES: 'not_executable',
+  E2BIG: 'too_long',
+}

@@ -1,0 +1,49 @@
+import type { ExecResult } from '../../core/index.ts'
+import type { SeatStop } from '../../gateway/index.ts'
+import { platformFault } from '../fault-stop.ts'
+
+/** How a program of an agent ended. */
+export type ProgramEnd = Pick<
+  ExecResult,
+  'exitCode' | 'signal' | 'timedOut' | 'stdout' | 'stderr' | 'notStarted'
+>
+
+/** Of a program's last words, so much is kept for the private records. */
+const tailLength = 4_000
+
+/** A program of an agent failed: the agent's failure. The message is for everybody, the stack has all that it said last. */
+export class ProgramFailure extends Error {
+  override readonly name = 'ProgramFailure'
+
+  constructor(how: string, stderr: string) {
+    const tail = stderr.trim().slice(-tailLength)
+    const last = tail.split('\n').at(-1)?.trim().slice(0, 120) ?? ''
+    super(`the program ${how}${last === '' ? '' : `; it said: ${last}`}`)
+    this.stack = tail === '' ? this.message : `${this.message}\n${tail}`
+  }
+}
+
+/** The failure of a program that ended badly; undefined for one that ended well. `hide` is taken out of what it said. */
+export function failureOf(end: ProgramEnd, hide: string | undefined): ProgramFailure | undefined {
+  if (end.exitCode === 0) return undefined
+  const stderr = hide === undefined ? end.stderr : end.stderr.replaceAll(hide, '[key]')
+  const how =
+    end.exitCode === null
+      ? `was ended by ${end.signal ?? 'a signal'}`
+      : `ended with exit code ${end.exitCode}`
+  return new ProgramFailure(how, stderr)
+}
+
+/** A program that was never started: nobody's score, and the same at every try. */
+export function notStartedFault(program: string, why: NonNullable<ProgramEnd['notStarted']>): SeatStop {
+  const name = program.slice(program.lastIndexOf('/') + 1)
+  const reasons: Record<typeof why, string> = {
+    not_found: 'is not where it runs',
+    not_executable: 'cannot be executed',
+    no_folder: 'was to start in a folder that is not there',
+    no_process: 'got no process from the machine',
+    too_long: 'was given arguments that are too long; give it its task on its input or in the file',
+    invalid: 'was given arguments that no program can take',
+  }
+  return platformFault('agent_not_started', `the program ${name} ${reasons[why]}`, why === 'no_process')
+}
