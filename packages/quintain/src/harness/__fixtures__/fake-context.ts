@@ -81,7 +81,8 @@ export function fakeContext(options: FakeOptions = {}): { context: HarnessContex
         own?.signal?.throwIfAborted()
         const message = reply.message ?? { role: 'assistant' as const, content: '' }
         if (typeof message.content === 'string')
-          for (const text of message.content.match(/.{1,2}/gs) ?? []) await own?.onDelta?.({ type: 'text', text })
+          for (const text of message.content.match(/.{1,2}/gs) ?? [])
+            await own?.onDelta?.({ type: 'text', text })
         turns++
         last = message
         return { finish: 'stop', ...reply, message }

@@ -1,9 +1,4 @@
-import {
-  type Box,
-  boxGateway,
-  type HarnessContext,
-  type ModelAddress,
-} from '../../core/index.ts'
+import { type Box, boxGateway, type HarnessContext, type ModelAddress } from '../../core/index.ts'
 import { asSeatStop, platformFault } from '../fault-stop.ts'
 import type { ToolAddress } from '../tools/served-tools.ts'
 import { boxPlace } from './box-place.ts'

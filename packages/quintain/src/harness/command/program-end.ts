@@ -17,10 +17,16 @@ export class ProgramFailure extends Error {
 
   constructor(how: string, stderr: string) {
     const tail = stderr.trim().slice(-tailLength)
-    const last = tail.split('\n').at(-1)?.trim().slice(0, 120) ?? ''
+    const last = tellingLine(tail).trim().slice(0, 120)
     super(`the program ${how}${last === '' ? '' : `; it said: ${last}`}`)
     this.stack = tail === '' ? this.message : `${this.message}\n${tail}`
   }
+}
+
+/** The last line that speaks of an error, such as the end of a Python traceback; the last line where none does. */
+function tellingLine(text: string): string {
+  const lines = text.split('\n')
+  return lines.findLast((line) => /error|exception|failed|denied|refused/i.test(line)) ?? lines.at(-1) ?? ''
 }
 
 /** The failure of a program that ended badly; undefined for one that ended well. `hide` is taken out of what it said. */

@@ -78,8 +78,8 @@ async function answer(
     body = await (await webRequest(request, { url, maxBodyBytes, signal })).text()
   } catch (thrown) {
     if (!(thrown instanceof BodyTooLarge)) throw thrown
-    // What is left of the body is not read.
-    response.setHeader('connection', 'close')
+    // What is left of the body is read and dropped: a client that still writes would not hear the answer.
+    request.resume()
     return send(413, { error: `the arguments have more than ${maxBodyBytes} bytes` })
   }
   try {
