@@ -37,7 +37,8 @@ export function classifyCalls(trajectory: TrajectoryRecord, seat: Seat = 'agent'
 type Conversations = ReadonlyMap<number, readonly number[]>
 
 function isSide(at: number, graph: Graph, conversations: Conversations): boolean {
-  if (conversations.get(graph.headOf(at))!.length > 1 || graph.goesOn(at)) return false
+  if (conversations.get(graph.headOf(at))!.length > 1 || graph.goesOn(at) || !graph.isFirstTurn(at))
+    return false
   const message = graph.outputOf(at)
   if (message.role !== 'assistant' || message.toolCalls?.length) return false
   if (textOf(message.content).length > longestSideAnswer || graph.isUsed(at)) return false
@@ -66,6 +67,14 @@ function endOfMain(
   return end
 }
 
+/** A message that no model was seen to say. */
+interface Said {
+  node: number
+  /** The agent said it in the world: no model was asked with it. */
+  inWorld: boolean
+  text: string
+}
+
 /** A trajectory as the rules look at it. */
 class Graph {
   private readonly trajectory: TrajectoryRecord
@@ -75,7 +84,7 @@ class Graph {
   /** Prompts, with the tools they were asked with, of which an answer was gone on with. */
   private readonly answered = new Set<string>()
   private readonly callOfOutput = new Map<number, number>()
-  private texts: { node: number; assistant: boolean; text: string }[] | undefined
+  private texts: Said[] | undefined
 
   constructor(trajectory: TrajectoryRecord) {
     this.trajectory = trajectory
@@ -103,6 +112,11 @@ class Graph {
     return this.followed[this.trajectory.calls[at]!.output] === 1
   }
 
+  /** Nothing was said before it. */
+  isFirstTurn(at: number): boolean {
+    return this.pathTo(at).every((node) => this.trajectory.nodes[node]!.message.role !== 'assistant')
+  }
+
   /** Another answer to the same question was gone on with. */
   isAnsweredOtherwise(at: number): boolean {
     return this.answered.has(this.question(at))
@@ -117,7 +131,7 @@ class Graph {
 
   /** Its answer was said in the world, where the agent's messages are recorded without a model. */
   isSaid(at: number): boolean {
-    return this.stands(at, ({ assistant, text }, answer) => assistant && text === answer)
+    return this.stands(at, ({ inWorld, text }, answer) => inWorld && text === answer)
   }
 
   /** Calls whose answers lie on the way from the root to that of a call, itself too. */
@@ -136,19 +150,31 @@ class Graph {
     return `${seat} ${prompt} ${tools ?? ''}`
   }
 
-  private stands(
-    at: number,
-    isIt: (node: { assistant: boolean; text: string }, answer: string) => boolean,
-  ): boolean {
+  /** Nodes from a call's prompt to the root. */
+  private pathTo(at: number): number[] {
+    const found: number[] = []
     const { nodes, calls } = this.trajectory
+    for (let node = calls[at]!.prompt; node >= 0; node = nodes[node]!.parent) found.push(node)
+    return found
+  }
+
+  private stands(at: number, isIt: (node: Said, answer: string) => boolean): boolean {
     const answer = textOf(this.outputOf(at).content).trim()
     if (answer === '') return false
-    this.texts ??= nodes.flatMap(({ message, sampled }, node) => {
-      const assistant = message.role === 'assistant'
-      return sampled ? [] : [{ node, assistant, text: textOf(message.content).trim() }]
-    })
-    const own = new Set<number>()
-    for (let node = calls[at]!.prompt; node >= 0; node = nodes[node]!.parent) own.add(node)
+    this.texts ??= this.saidByNobody()
+    const own = new Set(this.pathTo(at))
     return this.texts.some((one) => !own.has(one.node) && isIt(one, answer))
+  }
+
+  private saidByNobody(): Said[] {
+    const { nodes, calls } = this.trajectory
+    const asked = new Set<number>()
+    for (const { prompt } of calls) {
+      for (let node = prompt; node >= 0 && !asked.has(node); node = nodes[node]!.parent) asked.add(node)
+    }
+    return nodes.flatMap(({ message, sampled }, node) => {
+      const inWorld = message.role === 'assistant' && !asked.has(node)
+      return sampled ? [] : [{ node, inWorld, text: textOf(message.content).trim() }]
+    })
   }
 }
