@@ -8,7 +8,8 @@ import { checkedTarget, copyTemplate, nextSteps, ownDependency, templateOf } fro
 
 /** What a new package is made of; from scratch when none is given. */
 export interface InitOptions {
-  agent?: string
+  /** A file, the name of an example, or nothing named at all. */
+  agent?: string | true
   from?: string
   as?: string
   copy?: string
@@ -40,11 +41,14 @@ export async function initCommand(
     )
   }
   if (as !== undefined) throw new QuintainError('usage', '--as says what the file of --from is; give both.')
+  if (agent === true) return await (await import('./new-agent.ts')).listAgents(io)
   const agentFile = agent === undefined ? undefined : resolve(io.cwd, agent)
-  if (agentFile !== undefined) {
+  if (agent !== undefined && agentFile !== undefined) {
     const found = await stat(agentFile).catch(() => undefined)
     if (!found?.isFile()) {
-      throw new QuintainError('usage', `There is no agent file ${agentFile}.`, { facts: { agent } })
+      const { agentExamples, initAgent, unknownAgent } = await import('./new-agent.ts')
+      if (!agentExamples.includes(agent)) throw unknownAgent(agent, agentFile)
+      return await initAgent(agent, { name, dir }, io)
     }
   }
   const packageName =
@@ -81,7 +85,7 @@ export async function initCommand(
           'a promise of one. Is yours another export, or called otherwise? Change the two lines there.',
           '',
         ]),
-    ...nextSteps(shown, io, ['  npx quintain eval . --policy script:oracle']),
+    ...nextSteps(shown, io, ['  npm test', '  npx quintain eval . --policy script:oracle']),
   ]
   for (const line of lines) io.stdout.write(`${printableLine(line)}\n`)
 }
@@ -156,6 +160,7 @@ function madeFrom(made: ProposedEnvironment, name: string, shown: string, io: Cl
     'Nothing is decided: every task is unscored until src/decisions.ts says what counts as done. TODO.md has the questions.',
     '',
     ...nextSteps(shown, io, [
+      '  npm test',
       `  npx quintain eval . --policy recorded:recordings.jsonl -r ${blanks.repeats}`,
     ]),
   ]

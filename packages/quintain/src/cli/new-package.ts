@@ -103,7 +103,6 @@ export function nextSteps(shown: string, io: CliIo, last: readonly string[]): st
       : [
           `  npm install -D node@24    # your npm runs on Node ${oldNode}, and quintain needs 22.18 or newer`,
         ]),
-    '  npm test',
     ...last,
   ]
 }

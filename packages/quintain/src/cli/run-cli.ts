@@ -76,7 +76,10 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
   cli
     .command('init')
     .argument('[name]', 'name of the npm package to make')
-    .option('--agent <file>', 'make it round an agent that is there already')
+    .option(
+      '--agent [agent]',
+      'make it round an agent: of a file that is there already, or an example of a framework (listed when none is named)',
+    )
     .option('--from <file>', 'make it of recorded conversations: chat lines, or results of tau-bench')
     .option('--as <format>', 'what the file is: tau-bench or chat (default: what it looks like)')
     .option(
