@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest'
+import { DialectError } from '../models/dialects/dialect.ts'
+import { HeldModel, providerFault, says, seatOf } from './__fixtures__/held-model.ts'
+import { SeatStop } from './seat-stop.ts'
+
+const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'answered',
+    (thrown: unknown) => (thrown instanceof SeatStop ? (thrown.outcome ?? thrown.fault?.code) : thrown),
+  )
+
+test('a hundred parallel calls pass no turn limit: as many as there are turns are asked, the rest refused', async () => {
+  const model = new HeldModel((call) => setTimeout(() => call.answer('yes'), 1))
+  const { seat, recorder } = seatOf(model, { limits: { turns: 30 } })
+  const ends = await Promise.all(
+    Array.from({ length: 100 }, (_, index) => outcomeOf(seat.generate({ messages: says(`${index}`) }))),
+  )
+  expect(ends.filter((end) => end === 'answered')).toHaveLength(30)
+  expect(ends.filter((end) => end === 'turn_limit')).toHaveLength(70)
+  expect(model.calls).toHaveLength(30)
+  expect(recorder.calls).toHaveLength(30)
+})
+
+test('a call that waits for the last turn gets it when the call that held it is given up', async () => {
+  const model = new HeldModel()
+  const { seat } = seatOf(model, { limits: { turns: 1 } })
+  const gone = new AbortController()
+  const first = outcomeOf(seat.generate({ messages: says('a') }, { signal: gone.signal }))
+  const second = outcomeOf(seat.generate({ messages: says('b') }))
+  await model.call(0)
+  expect(model.calls).toHaveLength(1)
+  gone.abort()
+  ;(await model.call(1)).answer('yes')
+  expect(await second).toBe('answered')
+  expect(await first).not.toBe('answered')
+  expect(await outcomeOf(seat.generate({ messages: says('c') }))).toBe('turn_limit')
+})
+
+test('calls that wait for a turn end with the attempt, and with their own signal', async () => {
+  const model = new HeldModel()
+  const { seat, over } = seatOf(model, { limits: { turns: 1 } })
+  const gone = new AbortController()
+  const held = outcomeOf(seat.generate({ messages: says('a') }))
+  const given = seat.generate({ messages: says('b') }, { signal: gone.signal })
+  const waiting = seat.generate({ messages: says('c') })
+  gone.abort(new Error('gone'))
+  await expect(given).rejects.toThrow('gone')
+  over.abort(new Error('over'))
+  await expect(waiting).rejects.toThrow('over')
+  await held
+})
+
+test('parallel calls that name their most tokens never hold more than are left', async () => {
+  const model = new HeldModel()
+  const { seat } = seatOf(model, { limits: { tokens: 100 } })
+  const ask = (maxTokens: number): Promise<unknown> =>
+    outcomeOf(seat.generate({ messages: says('a'), sampling: { maxTokens } }))
+  const ends = [ask(60), ask(60), ask(40)]
+  await model.call(1)
+  // 60 and 40 fit; the other waits until it is known what they took.
+  expect(model.calls.map(({ request }) => request.sampling?.maxTokens)).toEqual([60, 40])
+  const usage = (output: number) => ({ usage: { fresh: 1, cacheRead: 0, cacheWrite: 0, output } })
+  model.calls[1]!.answer('x', usage(40))
+  await Promise.resolve()
+  expect(model.calls).toHaveLength(2)
+  model.calls[0]!.answer('x', usage(10))
+  const third = await model.call(2)
+  expect(third.request.sampling?.maxTokens).toBe(50)
+  third.answer('x', usage(50))
+  expect(await Promise.all(ends)).toEqual(['answered', 'answered', 'answered'])
+  expect(await ask(1)).toBe('token_limit')
+})
+
+test('a caller who left is no fault and no outcome, but what it read counts', async () => {
+  const model = new HeldModel()
+  const { seat, recorder } = seatOf(model, { limits: { tokens: 3 } })
+  const leave = async (pieces: number): Promise<void> => {
+    const gone = new AbortController()
+    const call = seat.generate({ messages: says('a') }, { signal: gone.signal, onDelta: () => {} })
+    const held = await model.call(model.calls.length)
+    for (let piece = 0; piece < pieces; piece++) held.tell({ type: 'text', text: 'x' })
+    gone.abort()
+    await expect(call).rejects.toThrow()
+  }
+  await leave(0)
+  expect(seat.turns).toBe(0)
+  await leave(3)
+  expect(seat.turns).toBe(1)
+  expect(seat.flags).toEqual({ client_left: 2 })
+  expect(seat.unrecovered).toBeUndefined()
+  expect(seat.stopped).toBeUndefined()
+  expect(recorder.calls.map(({ flags, fault, output }) => ({ flags, fault, output }))).toEqual([
+    { flags: ['client_left'], fault: undefined, output: -1 },
+    { flags: ['client_left'], fault: undefined, output: -1 },
+  ])
+  expect(await outcomeOf(seat.generate({ messages: says('b') }))).toBe('token_limit')
+})
+
+test('a reply that comes although its caller left at that moment is recorded and counted', async () => {
+  const model = new HeldModel()
+  const { seat, recorder } = seatOf(model)
+  const gone = new AbortController()
+  const call = seat.generate({ messages: says('a') }, { signal: gone.signal })
+  ;(await model.call(0)).answer('late')
+  gone.abort()
+  await call
+  expect(recorder.calls).toHaveLength(1)
+  expect(seat.turns).toBe(1)
+})
+
+test('a history that did not fit may be compacted; without that it is how the agent ended', async () => {
+  const model = new HeldModel((call) =>
+    JSON.stringify(call.request.messages).length > 1_000
+      ? call.fail(providerFault('context_length_exceeded', 'context_overflow'))
+      : call.answer('short'),
+  )
+  const long = says('x'.repeat(2_000))
+  const { seat } = seatOf(model)
+  expect(await outcomeOf(seat.generate({ messages: long }))).toBe('context_overflow')
+  expect(seat.settle({ outcome: 'completed' }).result.outcome).toBe('context_overflow')
+  expect(seat.account().stopped?.outcome).toBe('context_overflow')
+  expect(await outcomeOf(seat.generate({ messages: says('short') }))).toBe('answered')
+  expect(seat.settle({ outcome: 'completed' }).result.outcome).toBe('completed')
+  expect(seat.account().stopped).toBeUndefined()
+})
+
+test('what the upstream cannot express is told to the program, and is neither call nor fault', async () => {
+  const refused = new DialectError('unsupported', 'no audio here', 'messages[0]')
+  const model = new HeldModel()
+  model.generate = () => Promise.reject(refused)
+  const { seat, recorder } = seatOf(model, { limits: { turns: 1 } })
+  await expect(seat.generate({ messages: says('a') })).rejects.toBe(refused)
+  await expect(seat.generate({ messages: says('a') })).rejects.toBe(refused)
+  expect(recorder.calls).toEqual([])
+  expect(seat.unrecovered).toBeUndefined()
+})
+
+test('the clock stands still while any of several calls waits, and what they waited together is given back once', async () => {
+  const told: string[] = []
+  let credited = 0
+  const clock = {
+    pause: () => told.push('pause'),
+    resume: () => told.push('resume'),
+    credit: (ms: number) => {
+      credited += ms
+    },
+  }
+  const model = new HeldModel()
+  const { seat } = seatOf(model, { clock })
+  const began = performance.now()
+  const calls = [seat.generate({ messages: says('a') }), seat.generate({ messages: says('b') })]
+  const [first, second] = [await model.call(0), await model.call(1)]
+  first.context.onWait?.(true, 'queue')
+  second.context.onWait?.(true, 'backoff')
+  first.context.onWait?.(false)
+  expect(told).toEqual(['pause'])
+  second.context.onWait?.(false)
+  expect(told).toEqual(['pause', 'resume'])
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  for (const call of [first, second]) call.answer('x', { timing: { totalMs: 1e6, waitMs: 1e6 } })
+  await Promise.all(calls)
+  expect(credited).toBeGreaterThan(0)
+  expect(credited).toBeLessThanOrEqual(performance.now() - began)
+})
+
+test('versions of weights within a reply are recorded as they came', async () => {
+  const spans = [
+    { start: 0, end: 3, version: '7' },
+    { start: 3, end: 5, version: '8' },
+  ]
+  const model = new HeldModel((call) => call.answer('x', { policySpans: spans, policyVersion: '7' }))
+  const { seat, recorder } = seatOf(model)
+  await seat.generate({ messages: says('a') })
+  expect(recorder.calls[0]?.policySpans).toEqual(spans)
+})
