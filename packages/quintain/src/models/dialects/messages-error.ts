@@ -29,7 +29,16 @@ export function messagesErrorBody(error: ReplyError): Record<string, unknown> {
   const { status, code, message, param } = error
   return {
     type: 'error',
-    error: { type: errorType(status), message, code, ...(param === undefined ? {} : { param }) },
+    error: {
+      type: errorType(status),
+      message,
+      code,
+      ...(param === undefined ? {} : { param }),
+      // By this the provider's SDK knows to send the conversation whole.
+      ...(param === 'thread'
+        ? { details: { error_code: 'thread_unsupported_request', unsupported: [] } }
+        : {}),
+    },
     request_id: null,
   }
 }

@@ -1,5 +1,4 @@
 import type { AssistantMessage, Content, ImagePart, Message, TextPart, ToolCall } from '../../core/message.ts'
-import { sendableArguments } from '../request-body.ts'
 import {
   type Fields,
   fieldsOf,
@@ -13,10 +12,9 @@ import {
 import { DialectError } from './dialect.ts'
 import { contentOf } from './image-parts.ts'
 import { messagesLayout } from './messages-blocks.ts'
+import { asSampled, type History, recordedReply } from './recorded-reply.ts'
 import type { KeptItem } from './reply-layout.ts'
 import { markedReply } from './reply-mark.ts'
-
-type History = (id: string) => readonly Message[] | undefined
 
 /**
  * The messages that turns say. Results of calls become messages of their own, before what the user says in the same turn;
@@ -124,7 +122,7 @@ function readReply(blocks: readonly Placed[], history: History): AssistantMessag
       case 'thinking': {
         const said = requiredText(block, 'thinking', `${at}.`)
         const marked = markedReply(optional(block, 'signature'))
-        if (marked !== undefined) recorded ??= replyOf(history(marked))
+        if (marked !== undefined) recorded ??= recordedReply(marked, history)
         else kept.push({ kind: 'whole', item: block })
         if (said !== '') reasoning.push(said)
         break
@@ -133,7 +131,7 @@ function readReply(blocks: readonly Placed[], history: History): AssistantMessag
         kept.push({ kind: 'whole', item: block })
         break
       case 'tool_use':
-        calls.push(readCall(block, at, history))
+        calls.push(asSampled(readCall(block, at), history))
         kept.push({ kind: 'call', item: {} })
         break
       default:
@@ -152,23 +150,12 @@ function readReply(blocks: readonly Placed[], history: History): AssistantMessag
   }
 }
 
-function replyOf(history: readonly Message[] | undefined): AssistantMessage | undefined {
-  const last = history?.at(-1)
-  return last?.role === 'assistant' ? last : undefined
-}
-
-/** A call as it was sampled, where it is one of ours; a program sends back what it made of the arguments. */
-function readCall(block: Fields, at: string, history: History): ToolCall {
-  const id = requiredText(block, 'id', `${at}.`)
-  const name = requiredText(block, 'name', `${at}.`)
-  const text = textOfInput(optional(block, 'input') ?? {}, `${at}.input`)
-  const sampled = replyOf(history(id))?.toolCalls?.find((call) => call.id === id && call.name === name)
-  const same = sampled !== undefined && compact(sendableArguments(sampled.arguments)) === text
-  return { id, name, arguments: same ? sampled.arguments : text }
-}
-
-function compact(json: string): string {
-  return JSON.stringify(JSON.parse(json))
+function readCall(block: Fields, at: string): ToolCall {
+  return {
+    id: requiredText(block, 'id', `${at}.`),
+    name: requiredText(block, 'name', `${at}.`),
+    arguments: textOfInput(optional(block, 'input') ?? {}, `${at}.input`),
+  }
 }
 
 function textOfInput(input: unknown, at: string): string {

@@ -19,6 +19,8 @@ import {
 } from './body-fields.ts'
 import { DialectError } from './dialect.ts'
 import { blocksOf, readParts, readTurns } from './messages-input.ts'
+import { rememberThread, unthreaded, wholeTurns } from './messages-threads.ts'
+import type { History } from './recorded-reply.ts'
 
 /** Fields that are read, and those that change nothing of what is sampled. Any other is one that no other dialect knows. */
 const known = new Set([
@@ -55,13 +57,14 @@ const clientTools = /^(bash|text_editor|memory|computer)_\d{8}$/
 /** Reads the body of a Messages request. */
 export function readMessagesRequest(
   given: unknown,
-  options: { history?: (id: string) => readonly Message[] | undefined } = {},
+  options: { history?: History } = {},
 ): ModelRequest & Required<Pick<ModelRequest, 'wire'>> {
   const { history = () => undefined } = options
-  const body = fieldsOf(given, 'body')
+  const { body, earlier } = unthreaded(fieldsOf(given, 'body'), history)
   optionalText(body, 'model')
-  const turns = readTurns(listOf(optional(body, 'messages'), 'messages'), history)
-  if (turns.length === 0)
+  const said = readTurns(listOf(optional(body, 'messages'), 'messages'), history)
+  const turns = earlier === undefined ? [...readSystem(body), ...said] : [...earlier, ...said]
+  if (!turns.some(({ role }) => role !== 'system'))
     throw new DialectError('invalid_request', 'messages: at least one message is required', 'messages')
   const own = unknownFields(body, known)
   if (optional(body, 'mcp_servers') !== undefined && optionalList(body, 'mcp_servers')?.length !== 0)
@@ -70,13 +73,14 @@ export function readMessagesRequest(
   // Only this dialect goes on with a reply that has begun.
   if (turns.at(-1)?.role === 'assistant') own.push('a reply that has begun')
   const tools = readTools(body, own)
+  rememberThread(turns, body)
   return {
-    messages: [...readSystem(body), ...turns],
+    messages: turns,
     ...(tools.length === 0 ? {} : { tools }),
     sampling: readSampling(body),
     wire: {
       dialect: 'messages',
-      body,
+      body: earlier === undefined ? body : { ...body, messages: wholeTurns(earlier, body) },
       stream: optionalFlag(body, 'stream') ?? false,
       settings: { ...readSettings(body, own), own },
       wants: { logprobs: false, tokenIds: false, usage: true },

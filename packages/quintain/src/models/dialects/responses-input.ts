@@ -11,12 +11,10 @@ import {
   wrong,
 } from './body-fields.ts'
 import { contentOf, imageAt } from './image-parts.ts'
+import { asSampled, type History, recordedReply } from './recorded-reply.ts'
 import type { KeptItem } from './reply-layout.ts'
 import { markedReply } from './reply-mark.ts'
 import { type Item, responsesLayout } from './responses-items.ts'
-
-/** Finds the conversation that an earlier reply ended, by any id of that reply. */
-export type History = (id: string) => readonly Message[] | undefined
 
 /** An assistant's turn while its items are read. */
 interface Draft {
@@ -26,8 +24,8 @@ interface Draft {
   reasoning: string[]
   calls: ToolCall[]
   kept: KeptItem[]
-  /** The conversation of the recorded reply that the items belong to, where one is known. */
-  from: readonly Message[] | undefined
+  /** The recorded reply that the items belong to, where it is known. */
+  from: AssistantMessage | undefined
   /** Its reasoning was sent back: what was recorded takes its place. */
   marked: boolean
 }
@@ -49,7 +47,7 @@ export function readInput(items: readonly unknown[], history: History): ReadInpu
 
   /** The turn that an item of an assistant belongs to. */
   function draftFor(item: Fields): Draft {
-    const from = historyOf(item, history)
+    const from = replyOf(item, history)
     const last = turns.at(-1)
     if (last?.role === 'draft' && (from === undefined || last.from === undefined || last.from === from)) {
       last.from ??= from
@@ -90,7 +88,7 @@ export function readInput(items: readonly unknown[], history: History): ReadInpu
         addReasoning(draftFor(item), item, at)
         break
       case 'function_call':
-        addCall(draftFor(item), item, at)
+        addCall(draftFor(item), item, at, history)
         break
       case 'function_call_output': {
         const toolCallId = requiredText(item, 'call_id', `${at}.`)
@@ -106,12 +104,8 @@ export function readInput(items: readonly unknown[], history: History): ReadInpu
   return { messages: turns.map((turn) => (turn.role === 'draft' ? messageOf(turn) : turn)), own }
 }
 
-function historyOf(item: Fields, history: History): readonly Message[] | undefined {
-  const { id } = item
-  const marked = markedReply(item['encrypted_content'])
-  return (
-    (typeof id === 'string' ? history(id) : undefined) ?? (marked === undefined ? undefined : history(marked))
-  )
+function replyOf(item: Fields, history: History): AssistantMessage | undefined {
+  return recordedReply(item['id'], history) ?? recordedReply(markedReply(item['encrypted_content']), history)
 }
 
 function addSaid(draft: Draft, item: Fields, at: string): void {
@@ -140,14 +134,15 @@ function addReasoning(draft: Draft, item: Fields, at: string): void {
   draft.kept.push({ kind: 'whole', item })
 }
 
-function addCall(draft: Draft, item: Fields, at: string): void {
+function addCall(draft: Draft, item: Fields, at: string, history: History): void {
   if (optionalText(item, 'namespace', `${at}.`) !== undefined)
     throw unsupported('A call of a tool in a namespace', `${at}.namespace`)
-  draft.calls.push({
+  const call = {
     id: requiredText(item, 'call_id', `${at}.`),
     name: requiredText(item, 'name', `${at}.`),
     arguments: requiredText(item, 'arguments', `${at}.`),
-  })
+  }
+  draft.calls.push(asSampled(call, history))
   const { id } = item
   draft.kept.push({ kind: 'call', item: defined({ id }) })
 }
@@ -169,8 +164,7 @@ function texts(parts: readonly unknown[] | undefined, type: string): string {
 }
 
 function messageOf(draft: Draft): AssistantMessage {
-  const recorded = draft.marked ? draft.from?.at(-1) : undefined
-  const known = recorded?.role === 'assistant' ? recorded : undefined
+  const known = draft.marked ? draft.from : undefined
   const reasoning =
     known?.reasoning ?? (draft.reasoning.length > 0 ? draft.reasoning.join('\n\n') : undefined)
   const whole = draft.kept.some(({ kind }) => kind === 'whole') && !isMarked(draft)

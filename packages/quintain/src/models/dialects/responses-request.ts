@@ -17,8 +17,9 @@ import {
   wrong,
 } from './body-fields.ts'
 import { DialectError } from './dialect.ts'
+import { type History, recordedReply } from './recorded-reply.ts'
 import { isReference, itemOf } from './responses-ids.ts'
-import { type History, readInput } from './responses-input.ts'
+import { readInput } from './responses-input.ts'
 import { type Item, itemsOf } from './responses-items.ts'
 
 /** Fields that are read, and those that change nothing of what is sampled. Any other is one that no other dialect knows. */
@@ -151,8 +152,8 @@ function isHollow(item: unknown): item is { id: string } {
 }
 
 function recordedItem(id: string, history: History): Item | undefined {
-  const message = history(id)?.at(-1)
-  return message?.role === 'assistant' ? itemOf(message, id) : undefined
+  const message = recordedReply(id, history)
+  return message && itemOf(message, id)
 }
 
 function readTools(body: Fields, own: string[]): ToolSpec[] {
