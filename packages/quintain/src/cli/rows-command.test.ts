@@ -1,0 +1,124 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeRun } from '../rows/__fixtures__/run.ts'
+import { says, Talk, user } from '../rows/__fixtures__/talk.ts'
+import { runCli } from './run-cli.ts'
+
+const go = user('go')
+let cwd: string
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'quintain-rows-'))
+  const edited = new Talk()
+  const a = edited.ask([go], 'a')
+  edited.ask([go, a, user('on')], 'b')
+  edited.ask([go, says('A\u001b[2J'), user('on')], 'c')
+  const bare = new Talk()
+  bare.ask([go], 'a', { withoutIds: true })
+  await writeRun(join(cwd, 'runs/x'), [
+    { talk: edited },
+    { talk: edited, fault: 'provider' },
+    { talk: bare, reward: 0 },
+  ])
+  await writeRun(join(cwd, 'runs/bare'), [{ talk: bare }])
+})
+afterAll(() => rm(cwd, { recursive: true, force: true }))
+
+async function quintain(...argv: string[]) {
+  const said = { stdout: '', stderr: '' }
+  const sink = (name: keyof typeof said) => ({
+    write: (text: string) => {
+      said[name] += text
+    },
+  })
+  const code = await runCli(argv, { stdout: sink('stdout'), stderr: sink('stderr'), env: {}, cwd })
+  return { code, ...said }
+}
+const linesOf = async (file: string) =>
+  (await readFile(join(cwd, file), 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+test('says how exactly the calls were recorded, and where rows broke', async () => {
+  const { code, stdout } = await quintain('rows', 'x')
+  expect(code).toBe(0)
+  expect(stdout).toBe(`runs/x  sample, seat agent, script:sample
+attempts  1 with rows, 1 without
+left out  faulted 1
+calls     kept 2, branch 2
+rows      sampled 1, prefix-merged 1
+tokens    6 trained (18.8 %), 21 prompt, 5 environment
+breaks    history_edited 1
+refused   no_token_ids 1
+  history_edited: task-0#0 call 2 keeps 5 of 14 tokens of call 1
+  no_token_ids: task-2#0 call 0
+`)
+})
+
+test('the same as JSON', async () => {
+  const { code, stdout } = await quintain('rows', 'x', '--json')
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    schema: 'quintain.rows-report',
+    run: { dir: 'runs/x' },
+    rows: { sampled: 1, 'prefix-merged': 1 },
+    breaks: { history_edited: { count: 1, examples: [{ attempt: 'attempt-0' }] } },
+  })
+})
+
+test('writes rows, overwrites rows, and nothing else', async () => {
+  const { code, stderr } = await quintain('rows', 'x', '--out', 'rows.jsonl')
+  expect([code, stderr]).toEqual([0, 'rows.jsonl: a row on each line.\n'])
+  const rows = await linesOf('rows.jsonl')
+  expect(rows).toMatchObject([
+    { schema: 'quintain.row', v: 1, attempt: 'attempt-0', row: 0, exactness: 'prefix-merged', reward: 1 },
+    { row: 1, exactness: 'sampled' },
+  ])
+  expect((await quintain('rows', 'x', '--out', 'rows.jsonl', '--max-length', '6')).code).toBe(0)
+  expect((await linesOf('rows.jsonl')).map(({ ids }) => ids.length)).toEqual([6])
+  await writeFile(join(cwd, 'mine.txt'), 'mine')
+  expect(await quintain('rows', 'x', '--out', 'mine.txt')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--force'),
+  })
+  expect(await readFile(join(cwd, 'mine.txt'), 'utf8')).toBe('mine')
+  expect((await quintain('rows', 'x', '--out', 'mine.txt', '--force')).code).toBe(0)
+  expect(await quintain('rows', 'x', '--out', 'no/such/rows.jsonl')).toMatchObject({ code: 2 })
+})
+
+test('rows of text, of attempts that were good enough', async () => {
+  expect((await quintain('rows', 'x', '--text-only', '--out', 'chat.jsonl')).code).toBe(0)
+  expect((await linesOf('chat.jsonl')).map(({ attempt }) => attempt)).toEqual([
+    'attempt-0',
+    'attempt-0',
+    'attempt-2',
+  ])
+  expect(
+    (await quintain('rows', 'x', '--text-only', '--min-reward', '100%', '--out', 'chat.jsonl')).code,
+  ).toBe(0)
+  expect((await linesOf('chat.jsonl')).map(({ attempt }) => attempt)).toEqual(['attempt-0', 'attempt-0'])
+})
+
+test('a file is not left half, nor an old one lost, where there are no rows', async () => {
+  await writeFile(join(cwd, 'old.jsonl'), '{"schema":"quintain.row","v":1}\n')
+  const { code, stderr } = await quintain('rows', 'bare', '--out', 'old.jsonl')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('error no_sampled_tokens')])
+  expect(await linesOf('old.jsonl')).toHaveLength(1)
+  expect((await readdir(cwd)).filter((name) => name.includes('old.jsonl'))).toEqual(['old.jsonl'])
+  expect((await quintain('rows', 'bare')).stdout).toMatch(/rows {6}none/)
+})
+
+test('slips are told', async () => {
+  expect(await quintain('rows', 'x', '--force')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--out'),
+  })
+  expect(await quintain('rows', 'x', '--text-only', '--max-length', '9')).toMatchObject({ code: 2 })
+  expect(await quintain('rows', 'x', '--max-length', '0')).toMatchObject({ code: 2 })
+  expect(await quintain('rows', 'y')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('run_not_found'),
+  })
+})
