@@ -30,6 +30,8 @@ export interface WireSettings {
   frequencyPenalty?: number
   presencePenalty?: number
   topLogprobs?: number
+  /** `low | medium | high`: how much is said, where a provider has it. */
+  verbosity?: string
   /** Tokens of reasoning at most; `reasoningEffort` of `Sampling` is the other way to say it. */
   reasoningTokens?: number
   /**

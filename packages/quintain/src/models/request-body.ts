@@ -152,6 +152,7 @@ function translatedSettings(settings: WireSettings, options: RequestBodyOptions)
     top_k: settings.topK,
     min_p: settings.minP,
     thinking_token_budget: reasoningTokens,
+    verbosity: settings.verbosity,
   }
 }
 

@@ -68,6 +68,7 @@ function refuseOf(settings: WireSettings): void {
   if (settings.minP !== undefined) refuse('min_p', 'min_p')
   if (settings.frequencyPenalty) refuse('frequency_penalty', 'frequency_penalty')
   if (settings.presencePenalty) refuse('presence_penalty', 'presence_penalty')
+  if (settings.verbosity !== undefined) refuse('how much is said', 'verbosity')
   if (settings.responseFormat?.type === 'json') refuse('JSON without a schema', 'response_format')
 }
 

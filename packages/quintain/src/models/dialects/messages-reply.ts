@@ -162,5 +162,7 @@ export function usageOf({ usage }: Pick<ModelResponse, 'usage'>): Record<string,
 
 /** Ids by which a program may name a reply later. */
 export function messagesReplyIds(response: ModelResponse, context: ReplyContext): string[] {
-  return [context.id, ...(response.message.toolCalls ?? []).map(({ id }) => id)]
+  const { message, responseId } = response
+  const calls = (message.toolCalls ?? []).map(({ id }) => id)
+  return [...calls, ...(responseId === undefined ? [] : [responseId]), context.id]
 }

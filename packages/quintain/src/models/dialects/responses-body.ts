@@ -40,7 +40,7 @@ export function responsesBody(request: ModelRequest, options: RequestBodyOptions
         ? { type: 'function', name: settings.toolChoice.tool }
         : settings?.toolChoice,
     parallel_tool_calls: settings?.parallelToolCalls,
-    text: settings?.responseFormat && { format: formatOf(settings.responseFormat) },
+    text: settings && textOf(settings),
     include: includes(undefined, sampling, options.model),
     store: false,
     ...(options.stream ? { stream: true } : {}),
@@ -103,6 +103,11 @@ function includes(given: unknown, sampling: Sampling, model: string): unknown[] 
   if (/(^|\/)(o\d|gpt-[5-9])(?!.*-chat)/.test(model)) include.add('reasoning.encrypted_content')
   if (sampling.logprobs === true) include.add('message.output_text.logprobs')
   return include.size === 0 ? undefined : [...include]
+}
+
+function textOf({ responseFormat, verbosity }: WireSettings): Record<string, unknown> | undefined {
+  if (responseFormat === undefined && verbosity === undefined) return undefined
+  return { format: responseFormat && formatOf(responseFormat), verbosity }
 }
 
 function formatOf(format: NonNullable<WireSettings['responseFormat']>): Record<string, unknown> {

@@ -15,11 +15,9 @@ export function itemId(kind: 'rs' | 'msg' | 'fc', replyId: string, count = 0): s
 export function responsesReplyIds(response: ModelResponse, context: ReplyContext): string[] {
   const { message, responseId } = response
   const ids = (message.toolCalls ?? []).map(({ id }) => id)
-  const kept = keptItems(message, responsesLayout)
-  if (kept.length > 0) {
-    for (const { item } of kept) if (typeof item['id'] === 'string') ids.push(item['id'])
-    if (responseId !== undefined) ids.push(responseId)
-  }
+  for (const { item } of keptItems(message, responsesLayout))
+    if (typeof item['id'] === 'string') ids.push(item['id'])
+  if (responseId !== undefined) ids.push(responseId)
   const { id } = context
   ids.push(id, itemId('rs', id), itemId('msg', id), itemId('msg', id, 1))
   for (let count = 0; count < (message.toolCalls?.length ?? 0); count++) ids.push(itemId('fc', id, count))

@@ -204,7 +204,7 @@ function readSettings(body: Fields, tools: readonly ToolSpec[], own: string[]): 
     if ((optionalText(reasoning, field, 'reasoning.') ?? usual) !== usual) own.push(`reasoning.${field}`)
   if ((optionalText(body, 'truncation') ?? 'disabled') !== 'disabled') own.push('truncation')
   const text = optionalFields(body, 'text') ?? {}
-  if ((optionalText(text, 'verbosity', 'text.') ?? 'medium') !== 'medium') own.push('text.verbosity')
+  const verbosity = optionalText(text, 'verbosity', 'text.')
   const responseFormat = readFormat(optionalFields(text, 'format', 'text.'))
   const toolChoice = readToolChoice(optional(body, 'tool_choice'), tools, own)
   const parallelToolCalls = optionalFlag(body, 'parallel_tool_calls')
@@ -222,6 +222,8 @@ function readSettings(body: Fields, tools: readonly ToolSpec[], own: string[]): 
     ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
     ...(presencePenalty === undefined ? {} : { presencePenalty }),
     ...(topLogprobs === undefined ? {} : { topLogprobs }),
+    // The middle is what every provider does by itself.
+    ...(verbosity === undefined || verbosity === 'medium' ? {} : { verbosity }),
   }
 }
 
