@@ -1,11 +1,18 @@
-import { type Environment, type Model, QuintainError, removeRun } from './core/index.ts'
+import {
+  type Environment,
+  type Harness,
+  type Model,
+  QuintainError,
+  refuseUnknown,
+  removeRun,
+} from './core/index.ts'
 import { type Player, startPanel } from './engine/index.ts'
 import { type RunResult, resultOf } from './evaluate.ts'
 import {
+  type AgentOptions,
+  agentKeys,
+  agentPlayer,
   checkOptions,
-  checkPlayers,
-  checkPolicy,
-  modelPlayer,
   type SharedOptions,
   seatsOf,
   sharedKeys,
@@ -17,8 +24,13 @@ import { openSandboxDriver } from './sandbox-drivers.ts'
 
 /** Who plays the agent in turns, and how the runs are compared; at least one player in all. */
 export interface EvaluateAllOptions<Data = unknown> extends SharedOptions {
-  /** Functions that answer, by the names that the records give them; they run in this process. */
-  agents?: Readonly<Record<string, AgentFunction<Data>>>
+  /**
+   * Agents by the names that the records give them: functions or harnesses, alone or with what answers their model calls
+   * (`{ agent, model }`, `{ agent, policy }`). They run in this process.
+   */
+  agents?: Readonly<Record<string, AgentFunction<Data> | Harness | AgentOptions<Data>>>
+  /** One agent that plays with each of `models` and `policies` behind it. */
+  agent?: AgentOptions<Data>['agent']
   /** Models by name, or any `Model`. */
   models?: readonly (string | Model)[]
   /** `script:NAME` or `recorded:PATH`. */
@@ -42,6 +54,7 @@ export interface EvaluateAllResult {
 }
 
 const evaluateAllKeys = [
+  'agent',
   'agents',
   'models',
   'policies',
@@ -64,9 +77,9 @@ export async function evaluateAll<Options, Data, Secret, State>(
   options: EvaluateAllOptions<Data>,
 ): Promise<EvaluateAllResult> {
   checkOptions(options, evaluateAllKeys, 'evaluateAll()')
-  const { agents, models, policies, seats, minCoverage, pairs, regression, ...rest } =
+  const { agent, agents, models, policies, seats, minCoverage, pairs, regression, ...rest } =
     options as EvaluateAllOptions
-  const players = playersOf({ agents, models, policies })
+  const players = playersOf({ agent, agents, models, policies })
   const others = seatsOf(seats)
   const end = await startPanel({
     ...rest,
@@ -107,35 +120,38 @@ export async function evaluateAll<Options, Data, Secret, State>(
 
 /** The players of the agent's seat, in the order agents, models, policies. Throws `usage`. */
 function playersOf({
+  agent,
   agents = {},
   models = [],
   policies = [],
 }: {
+  agent: EvaluateAllOptions['agent'] | undefined
   agents: EvaluateAllOptions['agents'] | undefined
   models: EvaluateAllOptions['models'] | undefined
   policies: EvaluateAllOptions['policies'] | undefined
 }): Player[] {
   if (typeof agents !== 'object' || agents === null || Array.isArray(agents)) {
-    throw new QuintainError('usage', 'agents is no object of functions by name, such as { before, after }.')
+    throw new QuintainError('usage', 'agents is no object of agents by name, such as { before, after }.')
   }
   for (const [name, list] of Object.entries({ models, policies })) {
     if (!Array.isArray(list)) throw new QuintainError('usage', `${name} is no list.`)
   }
   const players: Player[] = []
-  for (const [name, agent] of Object.entries(agents)) {
-    checkPlayers(agent, undefined, undefined)
-    players.push({ agent, name })
+  for (const [name, one] of Object.entries(agents)) {
+    if (isAgentWithMore(one)) refuseUnknown(one, agentKeys, 'usage', `agents.${name}: unknown option`)
+    players.push(agentPlayer(isAgentWithMore(one) ? one : { agent: one }, name))
   }
-  for (const model of models) {
-    checkPlayers(undefined, model, undefined)
-    players.push(modelPlayer(model))
-  }
-  for (const policy of policies) {
-    checkPolicy(policy)
-    players.push({ policy })
-  }
+  const round = agent === undefined ? {} : { agent }
+  for (const model of models) players.push(agentPlayer({ ...round, model }))
+  for (const policy of policies) players.push(agentPlayer({ ...round, policy }))
+  if (agent !== undefined && models.length + policies.length === 0) players.push(agentPlayer(round))
   if (players.length === 0) {
     throw new QuintainError('usage', 'Say who plays: agents, models or policies, one of them at least.')
   }
   return players
+}
+
+/** An agent with what is behind it, and not a harness or a function. */
+function isAgentWithMore(one: AgentFunction | Harness | AgentOptions): one is AgentOptions {
+  return typeof one === 'object' && one !== null && 'agent' in one
 }

@@ -1,6 +1,25 @@
-import { type Model, QuintainError, refuseUnknown, type Seat } from './core/index.ts'
-import { controlNames, type PlanOptions, type Player, planNames, type RunControl } from './engine/index.ts'
+import { type Harness, type Model, QuintainError, refuseUnknown, type Seat } from './core/index.ts'
+import {
+  type Behind,
+  checkHarness,
+  controlNames,
+  type PlanOptions,
+  type Player,
+  planNames,
+  type RunControl,
+} from './engine/index.ts'
+import type { AgentFunction } from './harness/index.ts'
 import { chatModelFromEnv } from './models/index.ts'
+
+/** Who plays the agent's seat: an agent of yours, a model, or a policy; or an agent and what answers its model calls. */
+export interface AgentOptions<Data = unknown> {
+  /** A function that answers, or a harness such as `command(['node', 'agent.js'])`. It runs in the main process. */
+  agent?: AgentFunction<Data> | Harness
+  /** A model of an OpenAI-compatible endpoint by name (`OPENAI_BASE_URL` and `OPENAI_API_KEY` of the environment), or any `Model`. */
+  model?: string | Model
+  /** `script:oracle`, `script:noop`, `script:random`, `script:NAME`, or `recorded:PATH`. */
+  policy?: string
+}
 
 /** Who plays the other seats, and what a number must rest on. */
 export interface SharedOptions extends RunControl, PlanOptions {
@@ -11,13 +30,43 @@ export interface SharedOptions extends RunControl, PlanOptions {
 }
 
 export const sharedKeys = ['seats', 'minCoverage', ...planNames, ...controlNames] as const
-export function modelPlayer(model: string | Model): Player {
+export const agentKeys = ['agent', 'model', 'policy'] as const
+
+export function modelPlayer(model: string | Model): { model: Model } {
   return { model: typeof model === 'string' ? chatModelFromEnv(model) : model }
 }
 
 export function checkPolicy(policy: unknown): void {
   if (typeof policy !== 'string')
     throw new QuintainError('usage', 'policy is no text; write script:NAME or recorded:FILE.')
+}
+
+/** What answers model calls: one of the two at most. Throws `usage`. */
+function behindOf({ model, policy }: AgentOptions): Behind | undefined {
+  if (model !== undefined && policy !== undefined)
+    throw new QuintainError('usage', 'Give a model or a policy, not both: one of them answers.')
+  if (model !== undefined) return modelPlayer(model)
+  if (policy === undefined) return undefined
+  checkPolicy(policy)
+  return { policy }
+}
+
+/** The player of the agent's seat; `name` is what records call an agent. Throws `usage`. */
+export function agentPlayer(options: AgentOptions, name?: string): Player {
+  const { agent, model } = options
+  checkPlayers(agent, model, undefined)
+  const behind = behindOf(options)
+  if (agent === undefined && behind === undefined)
+    throw new QuintainError(
+      'usage',
+      'Say who plays the agent: agent, model or policy, or an agent with one of the two.',
+    )
+  if (agent === undefined) return behind!
+  return {
+    agent: agent as AgentFunction | Harness,
+    ...(name === undefined ? {} : { name }),
+    ...(behind === undefined ? {} : { behind }),
+  }
 }
 
 /** The players of the other seats. Throws `usage`. */
@@ -44,8 +93,14 @@ export function checkMinCoverage(minCoverage: unknown): void {
 
 /** Refuses, as `usage`, what cannot play a seat. */
 export function checkPlayers(agent: unknown, model: unknown, seats: unknown): void {
-  if (agent !== undefined && typeof agent !== 'function')
-    throw new QuintainError('usage', 'agent is no function; an agent is a function that answers with text.')
+  if (agent !== undefined && typeof agent !== 'function') {
+    if (typeof agent !== 'object' || agent === null)
+      throw new QuintainError(
+        'usage',
+        'agent is no function; an agent is a function that answers with text, or a harness such as command([…]).',
+      )
+    checkHarness('agent', agent as Harness)
+  }
   if (seats !== undefined && (typeof seats !== 'object' || seats === null || Array.isArray(seats)))
     throw new QuintainError('usage', 'seats is no object of players by seat.')
   for (const [seat, player] of [['agent', model] as const, ...Object.entries(seats ?? {})]) {

@@ -22,30 +22,23 @@ import {
   startRun,
 } from './engine/index.ts'
 import {
+  type AgentOptions,
+  agentKeys,
+  agentPlayer,
   checkMinCoverage,
   checkOptions,
   checkPlayers,
-  checkPolicy,
-  modelPlayer,
   playerOf,
   type SharedOptions,
   seatsOf,
   sharedKeys,
 } from './evaluate-options.ts'
-import type { AgentFunction } from './harness/index.ts'
 import { chatModelFromEnv, readRecordings } from './models/index.ts'
 import { type Estimate, type RateEstimate, type RunSummary, summarize } from './report/index.ts'
 import { openSandboxDriver } from './sandbox-drivers.ts'
 
-/** How to evaluate; exactly one of `agent`, `model` and `policy` says who plays the agent's seat. */
-export interface EvaluateOptions<Data = unknown> extends SharedOptions {
-  /** A function that answers; it runs in this process. */
-  agent?: AgentFunction<Data>
-  /** A model of an OpenAI-compatible endpoint by name (`OPENAI_BASE_URL` and `OPENAI_API_KEY` of the environment), or any `Model`. */
-  model?: string | Model
-  /** `script:oracle`, `script:noop`, `script:random`, `script:NAME`, or `recorded:PATH`. */
-  policy?: string
-}
+/** How to evaluate, and who plays the agent's seat. */
+export interface EvaluateOptions<Data = unknown> extends SharedOptions, AgentOptions<Data> {}
 
 /** What an evaluation came to. */
 export interface RunResult {
@@ -63,17 +56,12 @@ export interface RunResult {
   summary: RunSummary
 }
 
-const evaluateKeys = [
-  'agent',
-  'model',
-  'policy',
-  ...sharedKeys,
-] as const satisfies readonly (keyof EvaluateOptions)[]
+const evaluateKeys = [...agentKeys, ...sharedKeys] as const satisfies readonly (keyof EvaluateOptions)[]
 
 /**
  * Runs tasks of an environment and says what came of it. An environment passed as an object runs in this process; one
- * passed as a path or package name runs in isolated workers, unless the agent is a function. Silent; cancelled by
- * `signal`.
+ * passed as a path or package name runs in isolated workers. An agent of yours runs in this process either way. Silent;
+ * cancelled by `signal`.
  *
  * Throws `QuintainError` for everything that can be known before the first rollout. What goes wrong in a rollout is in
  * the result.
@@ -100,8 +88,8 @@ export async function plan<Options, Data, Secret, State>(
 }
 
 export interface ResumeRunOptions extends RunControl, ExtendOptions {
-  /** The agent of a run that had one. */
-  agent?: AgentFunction
+  /** The agent of a run that had one: the same again. */
+  agent?: AgentOptions['agent']
   /** The model of a run that had one; by default the one that the run names, from the environment variables. */
   model?: string | Model
   seats?: Record<Seat, string | Model>
@@ -117,13 +105,18 @@ export async function resume(dir: string, options: ResumeRunOptions = {}): Promi
   checkPlayers(agent, model, seats)
   const players: Record<Seat, Player> = {}
   for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
-  if (agent !== undefined) players['agent'] = { agent }
-  if (model !== undefined) players['agent'] = modelPlayer(model)
+  if (agent !== undefined || model !== undefined) {
+    const given = { ...(agent === undefined ? {} : { agent }), ...(model === undefined ? {} : { model }) }
+    players['agent'] = agentPlayer(given)
+  }
   const manifest = await readManifest(resolve(rest.cwd ?? '.', dir))
   for (const [seat, { policy, endpoint }] of Object.entries(manifest.seats)) {
     const name = /^openai-compatible:(.+)$/.exec(policy)?.[1]
-    if (name === undefined || players[seat] !== undefined) continue
-    players[seat] = { model: chatModelFromEnv(name, endpoint === undefined ? {} : { baseUrl: endpoint }) }
+    const player = players[seat]
+    const isBare = player !== undefined && 'agent' in player && player.behind === undefined
+    if (name === undefined || (player !== undefined && !isBare)) continue
+    const again = { model: chatModelFromEnv(name, endpoint === undefined ? {} : { baseUrl: endpoint }) }
+    players[seat] = isBare ? { ...player, behind: again } : again
   }
   const end = await resumeRun({
     ...rest,
@@ -157,15 +150,7 @@ export async function resultOf(
 
 function toRunOptions(env: Environment | string, options: EvaluateOptions): RunOptions {
   checkOptions(options, evaluateKeys, 'evaluate()')
-  const { agent, model, policy, seats, minCoverage: _minCoverage, ...rest } = options
-  const given = [agent, model, policy].filter((one) => one !== undefined)
-  if (given.length !== 1) {
-    throw new QuintainError(
-      'usage',
-      `Say who plays the agent: exactly one of agent, model and policy (${given.length} given).`,
-    )
-  }
-  checkPlayers(agent, model, seats)
+  const { agent: _agent, model: _model, policy: _policy, seats, minCoverage: _minCoverage, ...rest } = options
   return {
     ...rest,
     env,
@@ -173,13 +158,6 @@ function toRunOptions(env: Environment | string, options: EvaluateOptions): RunO
     openRecordings: readRecordings,
     openSandbox: openSandboxDriver,
   }
-}
-
-function agentPlayer({ agent, model, policy }: Pick<EvaluateOptions, 'agent' | 'model' | 'policy'>): Player {
-  if (agent !== undefined) return { agent }
-  if (model !== undefined) return modelPlayer(model)
-  checkPolicy(policy)
-  return { policy: policy ?? '' }
 }
 
 export type { Progress }

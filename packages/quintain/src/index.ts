@@ -18,9 +18,12 @@ export { type EvaluateAllOptions, type EvaluateAllResult, evaluateAll } from './
 export {
   type AgentFunction,
   type AgentTurn,
+  agent,
   agentFunction,
   type ChatOptions,
+  type CommandOptions,
   chat,
+  command,
   type ToolLoopOptions,
   toolLoop,
 } from './harness/index.ts'

@@ -1,4 +1,6 @@
+export { type Agent, harnessOf } from './agent.ts'
 export { readArtefacts } from './artefact-store.ts'
+export { checkHarness } from './check-options.ts'
 export type { OrderEnd, PanelWatch } from './pace.ts'
 export {
   type PanelEnd,
@@ -8,7 +10,7 @@ export {
   resumePanel,
   startPanel,
 } from './panel.ts'
-export type { Player, Recordings } from './policy.ts'
+export type { AgentPlayer, Behind, Player, Recordings } from './policy.ts'
 export type { Progress } from './progress.ts'
 export type { HostDescription } from './protocol.ts'
 export { previewRun, type RunEnd, type RunPreview, resumeRun, startRun } from './run.ts'

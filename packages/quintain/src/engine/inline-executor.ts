@@ -45,7 +45,7 @@ export async function openInline(options: {
       : {
           plays: {
             play: (job, start, side) =>
-              outside.play(job, start, side, agentBox(boxes, boxOwner(job), side.signal)),
+              outside.play(job, start, side, (over) => agentBox(boxes, boxOwner(job), over)),
           },
         }),
   })

@@ -89,11 +89,11 @@ function sideOf(
   return {
     signal,
     clock,
-    tools: (calls, truncated) => tools.run(calls, { truncated }),
+    tools: (calls, truncated) => tools.run(calls, { truncated }).catch(endUntold),
     async reply(content) {
       if (reply === undefined) throw rolloutOver
       // What a step is worth is no harness's business.
-      const { reward: _, ...turn } = await reply(content)
+      const { reward: _, ...turn } = await reply(content).catch(endUntold)
       return turn
     },
     async generate(request, own) {
@@ -110,6 +110,11 @@ function sideOf(
       }
     },
   }
+}
+
+/** Why the world breaks off is for the attempt's records; a harness has only to stop. */
+function endUntold(): never {
+  throw rolloutOver
 }
 
 /** What a policy that knows the secret throws, fit to be told to a harness that must not. */

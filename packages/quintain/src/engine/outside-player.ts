@@ -1,4 +1,5 @@
 import {
+  type AssistantMessage,
   type Box,
   type Content,
   content,
@@ -30,7 +31,7 @@ import { policyName, samplingOf } from './policy.ts'
 import type { HostSpec, Job } from './protocol.ts'
 import { hideKeys } from './redact.ts'
 import type { RunGateway } from './run-gateway.ts'
-import { abortReason, StepAbandoned } from './step.ts'
+import { abortReason } from './step.ts'
 
 export interface OutsidePlayerOptions {
   /** Who plays, by seat. */
@@ -54,9 +55,9 @@ export class OutsidePlayer {
     return this.options.harnesses.has(seat)
   }
 
-  /** Never rejects. `box` is the world's. */
-  async play(job: Job, start: PlayStart, side: WorldSide, box?: Box): Promise<PlayEnd> {
-    return new Play(this.options, { job, start, side, box }).run()
+  /** Never rejects. `boxOf` gives the world's box, until a signal is aborted. */
+  async play(job: Job, start: PlayStart, side: WorldSide, boxOf: BoxOf): Promise<PlayEnd> {
+    return new Play(this.options, { job, start, side, boxOf }).run()
   }
 
   close(): Promise<void> {
@@ -64,11 +65,13 @@ export class OutsidePlayer {
   }
 }
 
+export type BoxOf = (over: AbortSignal) => Box | undefined
+
 interface PlayOptions {
   job: Job
   start: PlayStart
   side: WorldSide
-  box: Box | undefined
+  boxOf: BoxOf
 }
 
 /** One seat of one attempt. */
@@ -79,17 +82,18 @@ class Play {
   private readonly side: WorldSide
   private readonly box: Box | undefined
   private readonly over = new AbortController()
+  private readonly recorder = new Recorder()
   private readonly seat: SeatModel
   private lease: Promise<Lease> | undefined
   /** What the agent said at the end of a conversation that it recorded itself, until the world has heard it. */
   private said: Content | undefined
 
-  constructor(options: OutsidePlayerOptions, { job, start, side, box }: PlayOptions) {
+  constructor(options: OutsidePlayerOptions, { job, start, side, boxOf }: PlayOptions) {
     this.options = options
     this.job = job
     this.start = start
     this.side = side
-    this.box = box
+    this.box = boxOf(this.over.signal)
     const { spec, models } = options
     const policy = spec.seats[start.seat]!
     const id = policyName(policy)
@@ -102,7 +106,7 @@ class Play {
     this.seat = new SeatModel({
       seat: start.seat,
       model,
-      recorder: new Recorder(),
+      recorder: this.recorder,
       limits: start.limits,
       sampling: policy.kind === 'model' ? samplingOf(spec.sampling, job.order) : {},
       redact: hideKeys,
@@ -167,8 +171,11 @@ class Play {
   private context(): HarnessContext {
     const { start, side, box, job } = this
     const { spec } = this.options
-    const whileOn = <T>(run: () => Promise<T>): Promise<T> =>
-      this.over.signal.aborted ? Promise.reject(rolloutOver) : run()
+    const whileOn = <T>(run: () => Promise<T>): Promise<T> => {
+      // At a limit as well: the world does not know of it yet.
+      const stop = this.over.signal.aborted ? rolloutOver : this.seat.stopped
+      return stop === undefined ? run() : Promise.reject(stop)
+    }
     return {
       task: start.task,
       seat: start.seat,
@@ -201,6 +208,7 @@ class Play {
     return {
       id: seat.id,
       generate: (request, options) => seat.generate(request, options),
+      countTokens: (request, options) => seat.countTokens(request, options),
       record: (messages: readonly Message[]) => {
         seat.record(messages)
         const last = messages.at(-1)
@@ -210,7 +218,14 @@ class Play {
       get turns() {
         return seat.turns
       },
+      lastReply: () => this.lastReply(),
     }
+  }
+
+  private lastReply(): AssistantMessage | undefined {
+    const { calls, nodes } = this.recorder
+    const last = nodes[calls.findLast(({ output }) => output >= 0)?.output ?? -1]?.message
+    return last?.role === 'assistant' ? last : undefined
   }
 
   private async address(): Promise<ModelAddress> {
@@ -231,10 +246,14 @@ class Play {
 
   /** Whose doing it is that a harness threw. */
   private failure(thrown: unknown): PlayFailure {
-    const over = isThrown(thrown, SeatStop) || isThrown(thrown, StepAbandoned) || this.side.signal.aborted
-    if (over) return { by: 'over' }
+    if (this.side.signal.aborted) return { by: 'over' }
     const text = hideKeys(stackOf(thrown))
     const message = redactedMessage(hideKeys, thrown)
+    // A limit is in the account of the seat; a fault may be one that the harness has named.
+    if (isThrown(thrown, SeatStop))
+      return thrown.fault === undefined
+        ? { by: 'over' }
+        : { by: 'fault', fault: { ...thrown.fault, message }, text }
     if (isThrown(thrown, FaultError) && faultProblem(thrown.fault) === undefined) {
       const { owner, code, retryable } = thrown.fault
       return { by: 'fault', fault: { owner, stage: 'agent', code, message, retryable }, text }

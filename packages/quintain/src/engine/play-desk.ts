@@ -1,7 +1,7 @@
 import { type Box, FaultError, ModelFault, type ModelRequest } from '../core/index.ts'
 import { rolloutOver } from '../gateway/index.ts'
 import { boxOwner } from './box-protocol.ts'
-import type { OutsidePlayer } from './outside-player.ts'
+import type { BoxOf, OutsidePlayer } from './outside-player.ts'
 import type { WorldSide } from './play.ts'
 import { readPlayStart, readReply, readToolRun, readTurn } from './play-answers.ts'
 import type { Job, PlayAnswerMessage, PlayAsk, PlayMessage, ToWorker } from './protocol.ts'
@@ -76,7 +76,8 @@ export class PlayDesk {
     const over = new AbortController()
     this.plays.set(number, { owner, over })
     const side = this.sideOf(number, over.signal)
-    void this.options.player.play(job, start, side, this.options.boxOf(owner, over.signal)).then((end) => {
+    const boxOf: BoxOf = (signal) => this.options.boxOf(owner, signal)
+    void this.options.player.play(job, start, side, boxOf).then((end) => {
       this.plays.delete(number)
       this.refuseAsks(number)
       this.options.send({ t: 'play-end', play: number, end })

@@ -68,7 +68,6 @@ export class RemotePlays implements PlayDoor {
       if (side === undefined) this.send({ t: 'play-answer', ask, over: true })
       else this.send({ t: 'play-answer', ask, value: await carriedOut(side, what, controller.signal) })
     } catch (thrown) {
-      // Why the world broke off is for the attempt's records; the harness has only to stop.
       this.send({
         t: 'play-answer',
         ask,

@@ -18,7 +18,7 @@ import {
   runFiles,
   type TrajectoryRecord,
 } from '../../core/index.ts'
-import type { AgentFunction } from '../../harness/index.ts'
+import type { Player } from '../policy.ts'
 import { type RunEnd, resumeRun, startRun } from '../run.ts'
 import type { ResumeOptions, RunOptions } from '../run-options.ts'
 
@@ -34,8 +34,6 @@ export interface Recorded {
   trajectory(attempt?: AttemptRecord): Promise<TrajectoryRecord>
   hidden(attempt?: AttemptRecord): Promise<PrivateRecord | undefined>
 }
-
-type Player = { agent: AgentFunction } | { model: Model } | { policy: string }
 
 const made: string[] = []
 process.on('exit', () => {
