@@ -1,11 +1,7 @@
-import {
-  type Harness,
-  type HarnessContext,
-  type ModelAddress,
-  QuintainError,
-  textOf,
-} from '../../core/index.ts'
+import { type Harness, type HarnessContext, textOf } from '../../core/index.ts'
+import { clearTimeout, setTimeout } from '../../core/own-time.ts'
 import { type Answer, converse, type Question } from '../conversation.ts'
+import { addressOf } from '../model-address.ts'
 import { ServedTools } from '../tools/served-tools.ts'
 import { lineAnswer, readAnswer } from './answer.ts'
 import type { HostProgram } from './host-program.ts'
@@ -157,15 +153,5 @@ class Session {
 
   private lastReply(): string {
     return textOf(this.context.model.lastReply?.()?.content)
-  }
-}
-
-/** The address of the model behind the agent; undefined when it brings its own. */
-async function addressOf({ model }: HarnessContext): Promise<ModelAddress | undefined> {
-  try {
-    return await model.address()
-  } catch (thrown) {
-    if (QuintainError.isInstance(thrown) && thrown.code === 'needs_unmet') return undefined
-    throw thrown
   }
 }
