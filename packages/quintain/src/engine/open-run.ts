@@ -214,7 +214,11 @@ function harnessIn({ harness, seats }: RunOptions): Harness | undefined {
   return harness
 }
 
-const openGateway: OpenGateway = () => Promise.reject(new Error('there is no gateway'))
+/** Ours, which most runs need no code of. */
+const openGateway: OpenGateway = async (options) => {
+  const { openGateway: open } = await import('../gateway/open-gateway.ts')
+  return open(options)
+}
 
 /** Where the environment's code runs. A harness that runs beside its world can only run here. Throws `usage` for a wish that cannot be met. */
 function isolationOf(options: RunOptions, harness: Harness | undefined): 'worker' | 'inline' {

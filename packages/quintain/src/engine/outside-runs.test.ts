@@ -12,6 +12,12 @@ import type { OpenGateway } from './run-gateway.ts'
 const oracle = { policy: 'script:oracle' }
 const one = { tasks: ['A'], workers: 1 }
 
+/** As much of a message in a chat completion as is looked at here. */
+interface WireMessage {
+  content: string | null
+  tool_calls?: { id: string; function: { name: string; arguments: string } }[]
+}
+
 /** A gateway that only says who has which address. */
 function fakeGateway() {
   const leases: { options: LeaseOptions; closed: boolean }[] = []
@@ -99,6 +105,85 @@ describe('the address of an agent outside', () => {
     expect(run.attempts.map(({ fault }) => fault?.code ?? null)).toEqual(['gateway_start_failed', null])
     expect([run.states[0]?.status, seen.closed]).toEqual(['scored', 1])
   })
+})
+
+test.each(['worker', 'inline'] as const)('a program reaches its policy over HTTP (%s)', async (isolation) => {
+  const statuses: number[] = []
+  let after: (() => Promise<Response>) | undefined
+  const agent = outside(async ({ model, messages, tools, reply }) => {
+    const { baseURL, apiKey } = await model.address()
+    const ask = (history: unknown[]) =>
+      fetch(`${baseURL}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'gpt-anything',
+          messages: history,
+          tools: tools.specs.map((spec) => ({ type: 'function', function: spec })),
+        }),
+      })
+    after = () => ask([])
+    const history: unknown[] = messages.map(({ role, content }) => ({ role, content }))
+    for (;;) {
+      const response = await ask(history)
+      statuses.push(response.status)
+      const { choices } = (await response.json()) as { choices: { message: WireMessage }[] }
+      const { message } = choices[0]!
+      history.push(message)
+      if (message.tool_calls === undefined) {
+        const turn = await reply!(message.content ?? '')
+        if (turn.done !== undefined) return { outcome: 'env_done', stop: turn.done }
+        history.push({ role: 'user', content: turn.content })
+        continue
+      }
+      const calls = message.tool_calls.map(({ id, function: called }) => ({ id, ...called }))
+      const result = await tools.run(calls, { truncated: false })
+      for (const { toolCallId, content } of result.messages)
+        history.push({ role: 'tool', tool_call_id: toolCallId, content })
+    }
+  })
+  const run = await recorded(await packaged(till()), { agent, behind: oracle }, { ...one, isolation })
+  expect(run.only).toMatchObject({
+    fault: null,
+    verdict: { success: true },
+    counts: { turns: 3, toolCalls: 1 },
+  })
+  expect(statuses).toEqual([200, 200, 200])
+  const { nodes, calls } = await run.trajectory()
+  // One branch: each call's prompt goes on from what the one before has sampled.
+  expect(calls.map(({ prompt, output }) => [nodes[prompt]?.message.role, nodes[output]?.sampled])).toEqual([
+    ['user', true],
+    ['tool', true],
+    ['user', true],
+  ])
+  await expect(after!()).rejects.toThrow()
+})
+
+test('a program over HTTP is told of its turn limit, and ends at it', async () => {
+  const refusals: number[] = []
+  const agent = outside(async ({ model, messages }) => {
+    const { baseURL, apiKey } = await model.address()
+    for (;;) {
+      const response = await fetch(`${baseURL}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'm',
+          messages: messages.map(({ role, content }) => ({ role, content })),
+        }),
+      })
+      if (response.ok) continue
+      refusals.push(response.status)
+      throw new Error(await response.text())
+    }
+  })
+  const run = await recorded(
+    await packaged(till()),
+    { agent, behind: { policy: 'script:speak' } },
+    { ...one, limits: { turns: 2 } },
+  )
+  expect(run.only).toMatchObject({ outcome: 'turn_limit', fault: null, counts: { turns: 2 } })
+  expect(refusals).toEqual([403])
 })
 
 test('a worker that is lost in the middle of a play tells its agent, and the order is run again', async () => {
