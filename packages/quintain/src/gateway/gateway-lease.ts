@@ -131,6 +131,7 @@ export class GatewayLease {
       this.histories.keep(ids, [...request.messages, response.message])
       call.finish({ response })
     } catch (thrown) {
+      if (call.signal.aborted) return
       call.finish({ error: this.errorOf(thrown, dialect.name) })
     }
   }

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from './exchange.ts'
 
+/** How long the end of a reply that breaks off has to leave. */
+const flushMs = 1_000
+
 /** An exchange on a connection of `node:http`. */
 export class NodeExchange implements Exchange {
   closed = false
@@ -96,8 +99,10 @@ export class NodeExchange implements Exchange {
       return
     }
     if (text !== undefined && text !== '') response.write(text)
-    // The connection ends after what was written, without the chunk that would say that the body is whole.
-    socket.destroySoon()
+    socket.setTimeout(flushMs, () => socket.destroy())
+    // What was written reaches the socket with the next tick. The connection ends after it, without the chunk that
+    // would say that the body is whole.
+    process.nextTick(() => socket.destroySoon())
   }
 
   private close(): void {

@@ -1,4 +1,4 @@
-import { type DialectName, isThrown } from '../core/index.ts'
+import { type DialectName, isThrown, ModelFault } from '../core/index.ts'
 import { DialectError, type ReplyError } from '../models/dialects/dialect.ts'
 import { SeatStop } from './seat-stop.ts'
 
@@ -58,8 +58,9 @@ export function refusalOf(thrown: unknown, dialect: DialectName): ReplyError | u
     const { code, message, param } = thrown
     return { status: 400, code, message, ...(param === undefined ? {} : { param }) }
   }
-  if (!isThrown(thrown, SeatStop)) return undefined
-  const { outcome, fault } = thrown
+  if (!isThrown(thrown, SeatStop) && !isThrown(thrown, ModelFault)) return undefined
+  const { outcome } = thrown
+  const fault = outcome === undefined && thrown.fault?.code !== 'cancelled' ? thrown.fault : undefined
   if (fault !== undefined) {
     const status = overloads.test(fault.code) ? 503 : 502
     return { status, code: fault.code, message: `The model gave no answer: ${fault.message}` }

@@ -10,7 +10,7 @@ import { type CallEnd, render, StreamedReply } from './streamed-reply.ts'
 export interface CallPatience extends Patience {
   /** How long a call goes on that nobody waits for, and for how long a reply that was taken is kept for a retry. */
   graceMs: number
-  /** How long a reply is kept that nobody has taken. */
+  /** How long a reply is kept that nobody has taken; what went wrong is kept as long as the grace lasts. */
   keepMs: number
 }
 
@@ -106,7 +106,7 @@ export class SharedCall implements Ticked {
   finish(end: CallEnd): void {
     if (this.forgotten) return
     this.end = end
-    if (this.recipient === undefined) this.keep(this.options.patience.keepMs)
+    if (this.recipient === undefined) this.keep(end)
     else this.deliver(end)
   }
 
@@ -147,22 +147,22 @@ export class SharedCall implements Ticked {
   private detach(recipient: Recipient, taken: boolean): void {
     if (this.forgotten || this.recipient !== recipient) return
     this.recipient = undefined
-    const { graceMs, keepMs } = this.options.patience
-    if (this.end === undefined) this.forgetAt = now() + graceMs
-    else if (!taken) this.keep(keepMs)
-    // A stream that was read to its end is asked for by nobody again; a whole reply may be, by an SDK that gave up on it
-    // in the moment in which it was sent.
-    else if (this.stream) this.forget()
+    if (this.end === undefined) this.forgetAt = now() + this.options.patience.graceMs
+    // A stream that was read to its end, or that we broke off, is asked for by nobody again; a whole reply may be, by an
+    // SDK that gave up on it in the moment in which it was sent.
+    else if (taken ? this.stream : recipient.begun && 'error' in this.end) this.forget()
     else {
-      this.taken = true
-      this.keep(graceMs)
+      this.taken = taken
+      this.keep(this.end)
     }
   }
 
   /** Keeps the reply as it is sent, and nothing else of the call. */
-  private keep(ms: number): void {
-    this.forgetAt = now() + ms
-    if (this.end !== undefined) this.render(this.end)
+  private keep(end: CallEnd): void {
+    const { graceMs, keepMs } = this.options.patience
+    // What went wrong is worth another call before long.
+    this.forgetAt = now() + (this.taken || 'error' in end ? graceMs : keepMs)
+    this.render(end)
     this.context = undefined
     this.streamed = undefined
   }
