@@ -35,6 +35,8 @@ const byCode: Record<ErrorCode, ExitCode> = {
   run_mismatch: exitCodes.usage,
   import_invalid: exitCodes.usage,
   no_sampled_tokens: exitCodes.usage,
+  prompt_invalid: exitCodes.usage,
+  undefined_variable: exitCodes.usage,
   not_json: exitCodes.usage,
   usage: exitCodes.usage,
   output_exists: exitCodes.usage,

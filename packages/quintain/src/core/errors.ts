@@ -24,6 +24,8 @@ export type ErrorCode =
   | 'run_mismatch'
   | 'import_invalid'
   | 'no_sampled_tokens'
+  | 'prompt_invalid'
+  | 'undefined_variable'
   | 'disk_full'
   | 'journal_io'
   | 'output_exists'
