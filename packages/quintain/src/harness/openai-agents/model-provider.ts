@@ -1,19 +1,11 @@
-import {
-  type JsonSchema,
-  type ModelHandle,
-  type ModelRequest,
-  type ModelResponse,
-  type ToolSpec,
-  textOf,
-} from '../../core/index.ts'
+import { type ModelHandle, type ModelResponse, textOf } from '../../core/index.ts'
 import { asRefusal } from '../ai-sdk/refused-call.ts'
-import { defined } from '../defined.ts'
 import type { Echoes } from '../echoes.ts'
 import { rolloutBaseURL } from '../model-fetch.ts'
 import { ReplyPieces } from '../reply-pieces.ts'
-import { withSettings } from '../with-settings.ts'
-import { readItems } from './read-items.ts'
+import { readRequest } from './read-request.ts'
 import type { AgentsOutput, AgentsRequest, AgentsUsage } from './types.ts'
+import { outputOf, usageOf } from './write-reply.ts'
 
 export interface AgentsReply {
   usage: AgentsUsage
@@ -46,7 +38,7 @@ export function agentsModelProvider(options: {
     asked: AgentsRequest,
     onDelta?: (delta: Parameters<ReplyPieces['read']>[0]) => void | Promise<void>,
   ): Promise<ModelResponse> => {
-    const request = readRequest(asked, options)
+    const request = readRequest(asked, { echoes, model: handle.id })
     try {
       const response = await handle.generate(request, {
         ...(asked.signal === undefined ? {} : { signal: asked.signal }),
@@ -112,108 +104,4 @@ export function agentsModelProvider(options: {
     },
   }
   return { getModel: () => model }
-}
-
-/** What an agent asks. Throws a `TypeError` for what no chat model has, such as hosted tools or a server's history. */
-function readRequest(
-  asked: AgentsRequest,
-  { handle, echoes }: { handle: Pick<ModelHandle, 'id'>; echoes: Echoes },
-): ModelRequest {
-  const { modelSettings: given, outputType } = asked
-  if (asked.previousResponseId !== undefined || asked.conversationId !== undefined)
-    throw new TypeError('the model of this rollout keeps no conversation; send the whole history')
-  const tools: ToolSpec[] = asked.tools.map(({ type, name, description, parameters, strict }) => {
-    if (type !== 'function' || name === undefined)
-      throw new TypeError(
-        `the model of this rollout takes function tools, and the agent has one of type ${type}`,
-      )
-    return {
-      name,
-      description: description ?? '',
-      parameters: asSchema(parameters),
-      ...(strict === undefined ? {} : { strict }),
-    }
-  })
-  for (const { toolName, toolDescription, inputJsonSchema } of asked.handoffs)
-    tools.push({ name: toolName, description: toolDescription, parameters: asSchema(inputJsonSchema) })
-  const messages = readItems(asked.input, echoes)
-  if (asked.systemInstructions) messages.unshift({ role: 'system', content: asked.systemInstructions })
-  const sampling = defined({
-    temperature: given.temperature,
-    topP: given.topP,
-    maxTokens: given.maxTokens,
-    reasoningEffort: given.reasoning?.effort ?? undefined,
-    extra: given.providerData,
-  })
-  const { toolChoice } = given
-  const settings = defined({
-    toolChoice: toolChoice === undefined || toolChoice === 'auto' ? undefined : choiceOf(toolChoice),
-    parallelToolCalls: tools.length > 0 ? given.parallelToolCalls : undefined,
-    responseFormat:
-      outputType === 'text'
-        ? undefined
-        : {
-            type: 'schema' as const,
-            name: outputType.name,
-            schema: asSchema(outputType.schema),
-            ...(outputType.strict === undefined ? {} : { strict: outputType.strict }),
-          },
-    frequencyPenalty: given.frequencyPenalty,
-    presencePenalty: given.presencePenalty,
-  })
-  const request: ModelRequest = {
-    messages,
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(Object.keys(sampling).length === 0 ? {} : { sampling }),
-  }
-  return withSettings(request, settings, handle.id)
-}
-
-function choiceOf(name: string): 'required' | 'none' | { tool: string } {
-  return name === 'required' || name === 'none' ? name : { tool: name }
-}
-
-function asSchema(value: unknown): JsonSchema {
-  return typeof value === 'object' && value !== null ? { ...value } : { type: 'object', properties: {} }
-}
-
-function outputOf({ message }: ModelResponse): AgentsOutput[] {
-  const output: AgentsOutput[] = []
-  if (message.reasoning !== undefined)
-    output.push({
-      type: 'reasoning',
-      content: [],
-      rawContent: [{ type: 'reasoning_text', text: message.reasoning }],
-    })
-  const text = textOf(message.content)
-  const said =
-    message.refusal === undefined
-      ? { type: 'output_text' as const, text }
-      : { type: 'refusal' as const, refusal: message.refusal }
-  // A reply without anything is a message all the same: a run ends by one.
-  if (text !== '' || message.refusal !== undefined || (message.toolCalls ?? []).length === 0)
-    output.push({ type: 'message', role: 'assistant', status: 'completed', content: [said] })
-  for (const { id, name, arguments: args } of message.toolCalls ?? [])
-    output.push({ type: 'function_call', callId: id, name, arguments: args, status: 'completed' })
-  return output
-}
-
-function usageOf({ usage }: ModelResponse): AgentsUsage {
-  const { fresh = 0, cacheRead = 0, cacheWrite = 0, output = 0, reasoning = 0 } = usage ?? {}
-  const input = fresh + cacheRead + cacheWrite
-  return {
-    requests: 1,
-    inputTokens: input,
-    outputTokens: output,
-    totalTokens: input + output,
-    inputTokensDetails: [{ cached_tokens: cacheRead }],
-    outputTokensDetails: [{ reasoning_tokens: reasoning }],
-    requestUsageEntries: undefined,
-    add(more) {
-      this.requests += more.requests
-      this.inputTokens += more.inputTokens
-      this.outputTokens += more.outputTokens
-      this.totalTokens += more.totalTokens
-    },
-  }
 }
