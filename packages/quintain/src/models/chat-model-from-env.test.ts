@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { chatModelFromEnv } from './chat-model-from-env.ts'
 import { startFakeModel } from './fake-server.ts'
@@ -20,4 +22,38 @@ test('the public endpoint without a key is refused, with what to do', () => {
   const own = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }
   expect(() => chatModelFromEnv('m', { env: own })).not.toThrow()
   expect(() => chatModelFromEnv('m', { env: own, apiKeyEnv: 'OTHER' })).toThrow(/OTHER is not set/)
+})
+
+test.each([
+  ['anthropic:claude-x', 'ANTHROPIC', '/v1/messages', 'x-api-key', 'anthropic:claude-x'],
+  ['responses:gpt-x', 'OPENAI', '/v1/responses', 'authorization', 'responses:gpt-x'],
+])('%s is asked in its own protocol', async (name, family, path, header, id) => {
+  const paths: (string | undefined)[] = []
+  const keys: unknown[] = []
+  const server = createServer((request, response) => {
+    paths.push(request.url)
+    keys.push(request.headers[header])
+    response.writeHead(400).end('{"error":{"message":"not today"}}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  // Anthropic's packages take a base URL without `/v1`, and OpenAI's one with it.
+  const base = `http://127.0.0.1:${port}${family === 'OPENAI' ? '/v1' : ''}`
+  const env = { [`${family}_BASE_URL`]: base, [`${family}_API_KEY`]: 'key-of-the-environment' }
+  const model = chatModelFromEnv(name, { env, client: { prices: { [name]: { input: 1, output: 1 } } } })
+  expect(model).toMatchObject({ id, priced: true, endpoint: `http://127.0.0.1:${port}/v1` })
+  const asked = model.generate(
+    { messages: [{ role: 'user', content: 'x' }], sampling: { maxTokens: 5 } },
+    { signal: new AbortController().signal },
+  )
+  await expect(asked).rejects.toThrow('not today')
+  expect(paths).toEqual([path])
+  expect(keys[0]).toContain('key-of-the-environment')
+  await model.close?.()
+  server.close()
+})
+
+test('a key that is missing is named', () => {
+  expect(() => chatModelFromEnv('anthropic:claude-x', { env: {} })).toThrow(/ANTHROPIC_API_KEY is not set/)
+  expect(() => chatModelFromEnv('responses:gpt-x', { env: {} })).toThrow(/OPENAI_API_KEY is not set/)
 })

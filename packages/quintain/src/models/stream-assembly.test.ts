@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ReplyDelta } from '../core/wire.ts'
 import { createCallAssembly } from './call-assembly.ts'
-import { createStreamAssembly } from './stream-assembly.ts'
+import { createEventReader } from './sse.ts'
+import { createStreamAssembly, type StreamEnd } from './stream-assembly.ts'
 
 interface Delta {
   index?: unknown
@@ -195,5 +197,53 @@ describe('a stream', () => {
     expect(assembly.end()).toMatchObject({
       completion: { message: { reasoning_details: [{ text: 'a' }, { text: 'b' }] } },
     })
+  })
+})
+
+describe('a stream of bytes', () => {
+  const chunks = [
+    { id: 'r', choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },
+    { choices: [{ index: 0, delta: { content: 'zwölf 🐎' }, token_ids: [1, 2], finish_reason: null }] },
+    {
+      choices: [
+        { delta: { tool_calls: [{ index: 0, id: 'c', function: { name: 'add', arguments: '{"a"' } }] } },
+      ],
+    },
+    { choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: ':1}' } }] } }] },
+    { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+    { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } },
+  ]
+  const texts = [...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n']
+  const bytes = Buffer.from(texts.join(''))
+
+  function read(pieces: readonly Uint8Array[]): { end: StreamEnd; deltas: ReplyDelta[] } {
+    const deltas: ReplyDelta[] = []
+    const reader = createStreamAssembly({ onDelta: (delta) => deltas.push(delta) })
+    const events = createEventReader(({ data, event }) => reader.push(data, event))
+    for (const piece of pieces) events.push(piece)
+    events.end()
+    return { end: reader.end(), deltas }
+  }
+
+  test('is the same reply, told in the same pieces, however it is cut into chunks', () => {
+    const whole = read([bytes])
+    expect(whole.end).toMatchObject({ state: 'complete', completion: { outputIds: [1, 2] } })
+    fc.assert(
+      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 12 }), (places) => {
+        const cuts = [0, ...places.sort((a, b) => a - b), bytes.length]
+        const pieces = cuts.slice(1).map((to, index) => bytes.subarray(cuts[index], to))
+        expect(read(pieces)).toEqual(whole)
+      }),
+    )
+  })
+
+  test('that stops before its finish is never a whole reply', () => {
+    const finish = Buffer.byteLength(texts.slice(0, 5).join(''))
+    for (let length = 0; length <= bytes.length; length++) {
+      const { state } = read([bytes.subarray(0, length)]).end
+      // The blank line after the finish may be missing; what came of the rest is not needed.
+      if (length < finish - 2) expect(state, `${length} bytes`).toBe('incomplete')
+      else if (length === bytes.length) expect(state).toBe('complete')
+    }
   })
 })

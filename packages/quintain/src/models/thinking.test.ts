@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { mentionsToolCall, splitThinking, type ThinkTags } from './thinking.ts'
+import { createThinkingSplitter, mentionsToolCall, splitThinking, type ThinkTags } from './thinking.ts'
 
 describe('splitThinking', () => {
   test.each<[string, ThinkTags, string, string | undefined]>([
@@ -41,4 +41,37 @@ test('tool calls in the spelling of common templates are seen', () => {
   ])
     expect(mentionsToolCall(text), text).toBe(true)
   expect(mentionsToolCall('I call a tool')).toBe(false)
+})
+
+test('a text in pieces is told as it is split when it is whole', () => {
+  const bits = fc.constantFrom(
+    '<think>',
+    '</think>',
+    '<thinking>',
+    '</thinking>',
+    '<th',
+    'ink>',
+    '</',
+    '<',
+    '>',
+    ' ',
+    '\n',
+    'so',
+    'a <b> c',
+  )
+  const texts = fc.array(bits, { maxLength: 8 }).map((parts) => parts.join(''))
+  const places = fc.constantFrom<ThinkTags>('never', 'leading', 'anywhere')
+  fc.assert(
+    fc.property(texts, places, fc.integer({ min: 1, max: 12 }), (text, where, size) => {
+      const told = { text: '', reasoning: '' }
+      const splitter = createThinkingSplitter(where, (kind, piece) => {
+        told[kind] += piece
+      })
+      for (let at = 0; at < text.length; at += size) splitter.push(text.slice(at, at + size))
+      splitter.end()
+      const { content, reasoning } = splitThinking(text, where)
+      expect(told).toEqual({ text: content, reasoning: reasoning ?? '' })
+    }),
+    { numRuns: 2000 },
+  )
 })
