@@ -1,4 +1,4 @@
-import type { ModelRequest, WireSettings } from '../core/index.ts'
+import type { JsonSchema, ModelRequest, WireSettings } from '../core/index.ts'
 import { buildRequestBody } from '../models/index.ts'
 import { defined } from './defined.ts'
 
@@ -50,4 +50,9 @@ function chatBody(request: ModelRequest, settings: WireSettings, model: string):
     frequency_penalty: settings.frequencyPenalty,
     presence_penalty: settings.presencePenalty,
   })
+}
+
+/** A JSON Schema as frameworks hand it over; any object where they gave none. */
+export function asSchema(value: unknown): JsonSchema {
+  return typeof value === 'object' && value !== null ? { ...value } : { type: 'object', properties: {} }
 }

@@ -1,7 +1,7 @@
-import type { JsonSchema, ModelRequest, Sampling, WireSettings } from '../../core/index.ts'
+import type { ModelRequest, Sampling, WireSettings } from '../../core/index.ts'
 import { defined } from '../defined.ts'
 import type { Echoes } from '../echoes.ts'
-import { withSettings } from '../with-settings.ts'
+import { asSchema, withSettings } from '../with-settings.ts'
 import { readPrompt } from './read-prompt.ts'
 import type { AiCallOptions, AiWarning } from './types.ts'
 
@@ -63,8 +63,4 @@ function readSettings(options: AiCallOptions): Omit<WireSettings, 'own'> {
     frequencyPenalty: options.frequencyPenalty,
     presencePenalty: options.presencePenalty,
   })
-}
-
-function asSchema(value: unknown): JsonSchema {
-  return typeof value === 'object' && value !== null ? { ...value } : { type: 'object', properties: {} }
 }

@@ -1,7 +1,7 @@
-import type { JsonSchema, ModelRequest, ToolSpec } from '../../core/index.ts'
+import type { ModelRequest, ToolSpec } from '../../core/index.ts'
 import { defined } from '../defined.ts'
 import type { Echoes } from '../echoes.ts'
-import { withSettings } from '../with-settings.ts'
+import { asSchema, withSettings } from '../with-settings.ts'
 import { readItems } from './read-items.ts'
 import type { AgentsRequest } from './types.ts'
 
@@ -62,8 +62,4 @@ export function readRequest(
 
 function choiceOf(name: string): 'required' | 'none' | { tool: string } {
   return name === 'required' || name === 'none' ? name : { tool: name }
-}
-
-function asSchema(value: unknown): JsonSchema {
-  return typeof value === 'object' && value !== null ? { ...value } : { type: 'object', properties: {} }
 }
