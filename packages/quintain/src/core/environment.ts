@@ -143,8 +143,15 @@ export interface GradingBoxOptions extends Omit<EnvironmentBoxOptions, 'network'
 export interface GradingSandbox {
   /** Null where nothing was declared (`sandbox.artefacts`), or the world started no box. */
   readonly artefacts: Artefacts | null
+  /** Wall clock of the whole grading, in milliseconds: limit `grade`. */
+  readonly wallMs?: number
   /** A fresh box with the artefacts and what is given here; see `runChecks` of `quintain/scoring`. Stopped when the grading ends. */
-  start(options?: GradingBoxOptions): Promise<Box>
+  start(options?: GradingBoxOptions): Promise<GradingBox>
+}
+
+export interface GradingBox extends Box {
+  /** How the artefacts are in it: drivers can keep only so many as files that nothing can change. */
+  readonly artefacts?: 'read-only' | 'writable' | 'none'
 }
 
 export interface WorldContext<Options> {

@@ -121,6 +121,11 @@ export interface Box {
    * Throws a sandbox fault when the box is gone; gone by `stop` is `sandbox_stopped`.
    */
   exec(command: string | readonly string[], options?: ExecOptions): Promise<ExecResult>
+  /**
+   * Gives input to a command that was started with this name as `talk`, and waits for what it writes next; what it wrote
+   * since the last time comes at once. One call at a time. Drivers that cannot talk have no such method.
+   */
+  talk?(name: string, input?: string | Uint8Array): Promise<Said>
   /** The bytes of a regular file. A link is followed only where it stays in the top-level folder that it was reached by. */
   read(path: string, options?: ReadOptions): Promise<FileResult<{ data: Uint8Array; mode: number }>>
   /** Writes a file whole, making its folders; `mode` defaults to 0o644. */
@@ -148,6 +153,11 @@ export interface ExecOptions {
   outputBytes?: number
   /** Bytes of the output as well as text. */
   binary?: boolean
+  /**
+   * A name to talk with it by, see `Box.talk`: its input stays open after `stdin`, and what it writes to its output is for
+   * whoever talks with it and not in the result. Drivers without `talk` refuse it.
+   */
+  talk?: string
   /** Ends the command as its deadline does; the result then says `aborted`. */
   signal?: AbortSignal
 }
@@ -174,6 +184,13 @@ export interface ExecResult {
   written: { stdout: number; stderr: number }
   truncated: { stdout: boolean; stderr: boolean }
   durationMs: number
+}
+
+/** What a command has said. */
+export interface Said {
+  output: Uint8Array
+  /** It will write no more, and takes no more input. */
+  ended: boolean
 }
 
 export interface ReadOptions {
@@ -207,6 +224,11 @@ export interface SnapshotOptions {
   maxBytes?: number
   /** Default 20,000. */
   maxEntries?: number
+  /**
+   * Ends every command of the box first, so that nothing changes while it is read. For a box that is stopped next; drivers
+   * that cannot do it leave it.
+   */
+  still?: boolean
 }
 
 /** Plain data that `restore` of any driver takes. Links are kept as links and never followed. */
