@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { QuintainError, readManifest, readPanel, type Sampling, writePanel } from '../core/index.ts'
-import type { PanelOptions, Player, RunOptions, RunPreview } from '../engine/index.ts'
+import type { AgentPlayer, Behind, PanelOptions, Player, RunOptions, RunPreview } from '../engine/index.ts'
 import { printableLine } from '../report/index.ts'
 import { openSandboxDriver } from '../sandbox-drivers.ts'
+import { type AgentOptions, openAgent, textOfAgent } from './agents.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
@@ -28,8 +29,8 @@ import { watchUntilDecided } from './watch.ts'
 /** Who plays, as it was typed: `-m MODEL`, or `--policy POLICY`. */
 export type NamedPlayer = { model: string } | { policy: string }
 
-export interface EvalOptions extends SessionOptions, EndpointOptions {
-  /** In the order in which they were typed; the first is what the others are compared with. */
+export interface EvalOptions extends SessionOptions, EndpointOptions, AgentOptions {
+  /** In the order in which they were typed; the first is what the others are compared with. Behind `agents`, where there are some. */
   players?: NamedPlayer[]
   seat?: string[]
   tasks?: number
@@ -67,13 +68,13 @@ function samplingOf({ temperature, topP, maxTokens, reasoningEffort }: EvalOptio
 
 /** Refuses what contradicts itself before anything is opened. Gives the players. */
 function checked(options: EvalOptions): NamedPlayer[] {
-  const { players = [], price = [] } = options
+  const { players = [], agents = [], price = [] } = options
   const refuse = (message: string): never => {
     throw new QuintainError('usage', message)
   }
-  if (players.length === 0) {
+  if (players.length + agents.length === 0) {
     refuse(
-      'Say who plays: -m MODEL, or --policy script:oracle (script:noop, script:random, or one the environment ships).',
+      'Say who plays: -m MODEL, or --policy script:oracle (script:noop, script:random, or one the environment ships), or an agent of yours, --agent FILE.',
     )
   }
   if (options.tasks !== undefined && options.task !== undefined) {
@@ -83,8 +84,8 @@ function checked(options: EvalOptions): NamedPlayer[] {
   if (models.size > 1 && price.some(({ model }) => model === undefined)) {
     refuse(`With several models say whose price it is: --price ${[...models][0]}:in=0.15,out=0.60.`)
   }
-  if (options.stopWhenDecided && players.length !== 2) {
-    refuse('--stop-when-decided compares two players: give -m (or --policy) twice.')
+  if (options.stopWhenDecided && Math.max(1, agents.length) * Math.max(1, players.length) !== 2) {
+    refuse('--stop-when-decided compares two players: give -m (or --policy, or --agent) twice.')
   }
   if (options.alpha !== undefined && !options.stopWhenDecided) {
     refuse('--alpha is the error rate of --stop-when-decided; give it too.')
@@ -95,8 +96,16 @@ function checked(options: EvalOptions): NamedPlayer[] {
 const nameOf = (player: NamedPlayer): string => ('model' in player ? player.model : player.policy)
 
 /** What goes into the folder's name: who plays, or how many. */
-function folderPart(players: readonly NamedPlayer[]): string {
-  return players.length === 1 ? nameOf(players[0]!) : `${players.length}-players`
+function folderPart(names: readonly string[], players: number): string {
+  return players === 1 ? names[0]! : `${players}-players`
+}
+
+/** Every agent with everything that is to be behind one; without agents, that itself. */
+function playersOf(agents: readonly AgentPlayer[], behinds: readonly Behind[]): Player[] {
+  if (agents.length === 0) return [...behinds]
+  return agents.flatMap((agent) =>
+    behinds.length === 0 ? [agent] : behinds.map((behind) => ({ ...agent, behind })),
+  )
 }
 
 /** Plans a run of an environment for each player, runs them in turns, prints the report or the comparison. */
@@ -108,13 +117,19 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
   const sampling = samplingOf(options)
   const opener = new PlayerOpener({ ...options, keyless: options.dryRun === true }, io)
   try {
-    const players: Player[] = []
-    for (const one of named) players.push('policy' in one ? one : { model: await opener.model(one.model) })
+    const behinds: Behind[] = []
+    for (const one of named) behinds.push('policy' in one ? one : { model: await opener.model(one.model) })
+    const agents: AgentPlayer[] = []
+    for (const one of options.agents ?? []) agents.push(await openAgent(one, io.cwd))
+    const players = playersOf(agents, behinds)
     const seats: Record<string, Player> = {}
     for (const [seat, text] of Object.entries(otherSeats)) seats[seat] = await opener.player(text)
     const keyNotes = opener.missing.map((message) => `Note: ${printableLine(message, 400)}`)
+    const names = [...(options.agents ?? []).map(textOfAgent), ...named.map(nameOf)]
     const dir =
-      options.out === undefined ? newRunDir(io.cwd, env, folderPart(named)) : resolve(io.cwd, options.out)
+      options.out === undefined
+        ? newRunDir(io.cwd, env, folderPart(names, players.length))
+        : resolve(io.cwd, options.out)
     const { readRecordings } = await import('../models/index.ts')
     const tasks = options.task ?? options.tasks
     const shared: Omit<RunOptions, 'seats'> = {

@@ -13,8 +13,8 @@ export function formatPreview(
   const rows: [string, string][] = [
     ['environment', `${environment.name} ${environment.version}, digest ${environment.digest.slice(0, 16)}`],
     ['options', JSON.stringify(environment.options)],
-    ...Object.entries(seats).map(([seat, { policy }]): [string, string] => [seat, policy]),
-    ...others.map(({ seats: theirs }): [string, string] => ['in turn with', theirs['agent']?.policy ?? '']),
+    ...Object.entries(seats).map(([seat, who]): [string, string] => [seat, playerText(who)]),
+    ...others.map(({ seats: theirs }): [string, string] => ['in turn with', playerText(theirs['agent'])]),
     ['orders', ordersText(tasks, repeats, orders, others.length + 1)],
     [
       'splits',
@@ -48,6 +48,14 @@ export function formatPreview(
     .filter(([, value]) => value !== '')
     .map(([label, value]) => `  ${printableLine(label).padEnd(width)}  ${printableLine(value, 300)}`)
   return `${lines.join('\n')}\n\nDry run: nothing was ordered.\n`
+}
+
+/** Who plays a seat: an agent of the user's by its name, with what answers its model calls. */
+function playerText(seat: RunPreview['seats'][string] | undefined): string {
+  if (seat === undefined) return ''
+  const { policy, harness } = seat
+  if (harness === 'auto') return policy
+  return policy.startsWith('agent:') ? harness : `${policy} in ${harness}`
 }
 
 function answerText(detect: WantedChange, { environment, repeats }: RunPreview): string {

@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path'
 import { type ManifestRecord, QuintainError, readManifest, readPanel } from '../core/index.ts'
-import type { Player, ResumeOptions } from '../engine/index.ts'
+import type { AgentPlayer, Player, ResumeOptions } from '../engine/index.ts'
 import { openSandboxDriver } from '../sandbox-drivers.ts'
+import { type AgentOptions, openAgent } from './agents.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
 import { panelSession } from './panel-session.ts'
@@ -10,7 +11,7 @@ import { type EndpointOptions, PlayerOpener } from './players.ts'
 import { findRun } from './run-path.ts'
 import { type NotesOf, runSession, type SessionOptions } from './run-session.ts'
 
-export interface ResumeCommandOptions extends SessionOptions, EndpointOptions {
+export interface ResumeCommandOptions extends SessionOptions, EndpointOptions, AgentOptions {
   tasks?: number
   task?: string[]
   repeats?: number
@@ -19,10 +20,11 @@ export interface ResumeCommandOptions extends SessionOptions, EndpointOptions {
   force?: boolean
 }
 
-/** The models of a run's seats, opened again: their keys are not in the records. */
+/** Who plays in a run, opened again: a model's key and an agent's code are not in the records. */
 async function playersOf(
   { seats, environment }: ManifestRecord,
   opener: PlayerOpener,
+  agents: readonly AgentPlayer[],
 ): Promise<Record<string, Player>> {
   if (environment.reference === 'imported') {
     throw new QuintainError(
@@ -31,16 +33,24 @@ async function playersOf(
     )
   }
   const players: Record<string, Player> = {}
+  const { harnessOf } = await import('../engine/index.ts')
   for (const [seat, { policy, harness, endpoint }] of Object.entries(seats)) {
-    if (/^(script|recorded):/.test(policy)) continue
-    if (harness.endsWith('@function')) {
+    const isModel = !/^(script|recorded|agent):/.test(policy)
+    const behind = isModel ? { model: await opener.model(policy, endpoint) } : undefined
+    if (harness === 'auto') {
+      if (behind !== undefined) players[seat] = behind
+      continue
+    }
+    // Of several agents, the one of this run; of one alone, the engine says why it is not.
+    const agent = agents.find((one) => harnessOf(one).name === harness) ?? agents[0]
+    if (agent === undefined) {
       throw new QuintainError(
         'usage',
-        `The ${seat} of this run was a function; resume it from code, with resume(dir, { agent }).`,
-        { facts: { seat, policy } },
+        `The ${seat} of this run is ${harness}, whose code is not in the records; give it again: --agent FILE, --agent-command or --agent-url (from code, resume(dir, { agent })).`,
+        { facts: { seat, policy, harness } },
       )
     }
-    players[seat] = { model: await opener.model(policy, endpoint) }
+    players[seat] = { ...agent, ...(behind === undefined ? {} : { behind }) }
   }
   return players
 }
@@ -58,6 +68,8 @@ export async function resumeCommand(
   const panel = await readPanel(dir)
   const opener = new PlayerOpener(options, io)
   try {
+    const agents: AgentPlayer[] = []
+    for (const one of options.agents ?? []) agents.push(await openAgent(one, io.cwd))
     const { readRecordings } = await import('../models/index.ts')
     const { resumePanel, resumeRun } = await import('../engine/index.ts')
     const tasks = options.task ?? options.tasks
@@ -87,14 +99,14 @@ export async function resumeCommand(
           resumePanel({
             ...resumeOptions,
             ...control,
-            playersOf: (manifest) => playersOf(manifest, opener),
+            playersOf: (manifest) => playersOf(manifest, opener, agents),
           }),
         options,
         io,
         notes,
       )
     }
-    const players = await playersOf(await readManifest(dir), opener)
+    const players = await playersOf(await readManifest(dir), opener, agents)
     return await runSession(
       (control) => resumeRun({ ...resumeOptions, players, ...control }),
       options,

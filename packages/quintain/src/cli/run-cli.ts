@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { messageOf, QuintainError } from '../core/index.ts'
 import { quintainVersion } from '../core/version.ts'
 import { printableLine } from '../report/index.ts'
+import type { NamedAgent } from './agents.ts'
 import type { CompareCommandOptions } from './compare-command.ts'
 import type { EvalOptions, NamedPlayer } from './eval-command.ts'
 import { type ExitCode, exitCodeHelp, exitCodeOfError, exitCodes } from './exit-codes.ts'
@@ -22,6 +23,28 @@ function endpointOptions(command: Command): Command {
       "the model's price in US dollars per million tokens: in=0.15,out=0.60,cached=0.02; of several, MODEL:in=… for each",
       collectPrices,
     )
+}
+
+/** Options of commands that play agents; what was typed goes to `agents`. */
+function agentOptions(command: Command, agents: NamedAgent[]): Command {
+  return command
+    .option(
+      '--agent <file>',
+      'an agent of yours: FILE#EXPORT (default export when absent), a function that answers or a harness; -m or --policy is what answers its model calls (may be repeated)',
+      (file) => {
+        agents.push({ file })
+      },
+    )
+    .option(
+      '--agent-command <command>',
+      'an agent of yours that is a program, such as "node agent.js"',
+      (text) => {
+        agents.push({ command: text })
+      },
+    )
+    .option('--agent-url <url>', 'an agent of yours that is a service', (url) => {
+      agents.push({ url })
+    })
 }
 
 /** Options of commands that run attempts. */
@@ -101,12 +124,16 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
 
   // Models and policies in the order in which they are typed: the first is what the others are compared with.
   const players: NamedPlayer[] = []
+  const evaluated: NamedAgent[] = []
   sessionOptions(
     endpointOptions(
-      cli
-        .command('eval')
-        .argument('<env>', 'a package name, a folder or a file')
-        .description('run a model or a policy in an environment and report')
+      agentOptions(
+        cli
+          .command('eval')
+          .argument('<env>', 'a package name, a folder or a file')
+          .description('run a model, a policy or an agent in an environment and report'),
+        evaluated,
+      )
         .option(
           '-m, --model <model>',
           'the model that plays; several take turns and are compared',
@@ -158,15 +185,22 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     ),
   ).action(async (env: string, options: Omit<EvalOptions, 'players'>) => {
     const { evalCommand } = await import('./eval-command.ts')
-    done(await evalCommand(env, { ...options, players }, io))
+    done(await evalCommand(env, { ...options, players, agents: evaluated }, io))
   })
 
+  const resumed: NamedAgent[] = []
   sessionOptions(
     endpointOptions(
-      cli
-        .command('resume')
-        .argument('<run>', 'a run folder, or its name in runs/; or the folder of the runs of several models')
-        .description('go on with a run, or order more into it')
+      agentOptions(
+        cli
+          .command('resume')
+          .argument(
+            '<run>',
+            'a run folder, or its name in runs/; or the folder of the runs of several models',
+          )
+          .description('go on with a run, or order more into it'),
+        resumed,
+      )
         .option('-n, --tasks <n>', 'order up to so many tasks', wholeNumber(0))
         .option('--task <id>', 'order this task too (may be repeated)', collect)
         .option('-r, --repeats <n>', 'order up to so many attempts of each task', wholeNumber(1))
@@ -176,7 +210,7 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     ),
   ).action(async (run: string, options: ResumeCommandOptions) => {
     const { resumeCommand } = await import('./resume-command.ts')
-    done(await resumeCommand(run, options, io))
+    done(await resumeCommand(run, { ...options, agents: resumed }, io))
   })
 
   cli
