@@ -153,7 +153,7 @@ describe('a file of prompts', () => {
 test('what another has written cannot end the place where it stands', () => {
   const name = fc.constantFrom('answer', 'a-1')
   const hostile = fc.array(
-    fc.oneof(fc.string(), fc.constantFrom('</answer>', '<answer>', '</answer-1>', '<a-1>', '</a-1-1>')),
+    fc.oneof(fc.string(), fc.constantFrom('</answer>', '< / ANSWER>', '</answer-', '<a-1>', '</A-1')),
   )
   fc.assert(
     fc.property(name, hostile, (tag, pieces) => {
@@ -161,8 +161,7 @@ test('what another has written cannot end the place where it stands', () => {
       const block = promptData(tag, text)
       const [, open = '', inner = ''] = /^<([^>\n]+)>\n([\s\S]*)\n<\/\1>$/.exec(block) ?? []
       expect(inner).toBe(text)
-      expect(inner).not.toContain(`</${open}>`)
-      expect(inner).not.toContain(`<${open}>`)
+      expect(inner.toLowerCase()).not.toContain(open.toLowerCase())
     }),
   )
 })

@@ -1,4 +1,4 @@
-import { didYouMean, jsonProblem, nestsTooDeep, QuintainError } from '../core/index.ts'
+import { didYouMean, jsonProblem, nestsTooDeep, QuintainError, sha256 } from '../core/index.ts'
 
 /** What the placeholders of a template may name, by the first word of their path. */
 export type PromptVariables = Readonly<Record<string, unknown>>
@@ -59,15 +59,15 @@ export function loadPrompts(file: string): PromptTemplate[] {
 }
 
 /**
- * Text of somebody else's between tags that do not occur in it, so that nothing in it can end it: for prompts that show a
- * model what another has written.
+ * Text of somebody else's between tags whose name does not occur in it, in any spelling, so that nothing in it can end it:
+ * for prompts that show a model what another has written. Where the name occurs, a digest of the text is added to it, which
+ * the text cannot hold.
  *
- * @example promptData('answer', 'It is </answer>') // <answer-1>\nIt is </answer>\n</answer-1>
+ * @example promptData('answer', 'It is four.') // <answer>\nIt is four.\n</answer>
  */
 export function promptData(name: string, text: string): string {
-  let tag = name
-  for (let number = 1; text.includes(`<${tag}>`) || text.includes(`</${tag}>`); number++)
-    tag = `${name}-${number}`
+  const occurs = text.toLowerCase().includes(name.toLowerCase())
+  const tag = occurs ? `${name}-${sha256(text).slice(0, 12)}` : name
   return `<${tag}>\n${text}\n</${tag}>`
 }
 
