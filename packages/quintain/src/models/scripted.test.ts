@@ -91,6 +91,26 @@ describe('createScriptModel', () => {
     })
   })
 
+  test.each([
+    ['look', ['look', 'mcp__hut__look'], 'look'],
+    ['look', ['mcp__hut__go', 'mcp__hut__look'], 'mcp__hut__look'],
+    ['look', ['hut.look'], 'hut.look'],
+    // What only ends alike is another tool, and of two that could be meant neither is.
+    ['look', ['overlook', 'out_look'], 'look'],
+    ['look', ['a__look', 'b__look'], 'look'],
+    ['look', [], 'look'],
+  ])('calls %j of the offered %j as %j', async (tool, offered, called) => {
+    const model = createScriptModel({
+      id: 'script:x',
+      *start() {
+        yield { tool }
+      },
+    })
+    const tools = offered.map((name) => ({ name, description: '', parameters: {} }))
+    const { message } = await model.generate({ messages: [user('go')], tools }, context)
+    expect(message.toolCalls).toMatchObject([{ name: called }])
+  })
+
   test('an action of the wrong shape is a fault that says what is right', async () => {
     const model = createScriptModel({
       id: 'script:odd',

@@ -34,11 +34,15 @@ export function createScriptModel(options: {
     )
   }
 
-  function reply(action: Action | void, last: boolean, began: number): ModelResponse {
+  function reply(
+    action: Action | void,
+    last: boolean,
+    { began, tools }: { began: number; tools: ModelRequest['tools'] },
+  ): ModelResponse {
     const { text, calls: wanted } = readAction(action)
     const toolCalls: ToolCall[] = wanted.map((call) => ({
       id: `call_${++calls}`,
-      name: call.tool,
+      name: offeredName(call.tool, tools),
       arguments: JSON.stringify(call.arguments ?? {}),
     }))
     return {
@@ -57,9 +61,9 @@ export function createScriptModel(options: {
   return {
     id,
     async generate(request, { signal }) {
-      const began = performance.now()
+      const asked = { began: performance.now(), tools: request.tools }
       if (signal.aborted) throw cancelled()
-      if (ended) return reply(undefined, true, began)
+      if (ended) return reply(undefined, true, asked)
       let step: IteratorResult<Action, Action | void>
       try {
         const first = script === undefined
@@ -73,7 +77,7 @@ export function createScriptModel(options: {
       }
       if (step.done) ended = true
       try {
-        return reply(step.value, step.done === true, began)
+        return reply(step.value, step.done === true, asked)
       } catch (thrown) {
         throw broken('script_bad_action', thrown)
       }
@@ -87,6 +91,19 @@ export function createScriptModel(options: {
       }
     },
   }
+}
+
+/**
+ * A tool's name as the one who asks offers it. Programs put the name of a server before the tools that they have from it,
+ * as in `mcp__shop__send_code`; a script knows them by the names that the world gives.
+ */
+function offeredName(name: string, tools: ModelRequest['tools'] = []): string {
+  if (tools.some((tool) => tool.name === name)) return name
+  const prefixed = tools.filter(
+    (tool) =>
+      tool.name.endsWith(name) && /(?:__|[./:])$/.test(tool.name.slice(0, tool.name.length - name.length)),
+  )
+  return prefixed.length === 1 ? prefixed[0]!.name : name
 }
 
 function toolsOf(request: ModelRequest): ScriptContext<unknown, unknown>['tools'] {
