@@ -1,6 +1,8 @@
 export * from './classify-calls.ts'
 export { requireRows } from './no-rows.ts'
+export * from './pad-row.ts'
 export * from './row-line.ts'
 export * from './run-rows.ts'
 export * from './training-row.ts'
 export * from './training-rows.ts'
+export { turnText } from './turn-text.ts'
