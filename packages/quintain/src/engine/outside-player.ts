@@ -26,7 +26,14 @@ import { redactedMessage } from '../core/redacted-message.ts'
 import { type Lease, rolloutOver, SeatModel, SeatStop } from '../gateway/index.ts'
 import { absentModel } from './absent-model.ts'
 import { kindOf } from './given.ts'
-import { type PlayEnd, type PlayFailure, type PlayStart, playGraceMs, type WorldSide } from './play.ts'
+import {
+  noPlay,
+  type PlayEnd,
+  type PlayFailure,
+  type PlayStart,
+  playGraceMs,
+  type WorldSide,
+} from './play.ts'
 import { policyName, samplingOf } from './policy.ts'
 import type { HostSpec, Job } from './protocol.ts'
 import { hideKeys } from './redact.ts'
@@ -57,7 +64,12 @@ export class OutsidePlayer {
 
   /** Never rejects. `boxOf` gives the world's box, until a signal is aborted. */
   async play(job: Job, start: PlayStart, side: WorldSide, boxOf: BoxOf): Promise<PlayEnd> {
-    return new Play(this.options, { job, start, side, boxOf }).run()
+    try {
+      return await new Play(this.options, { job, start, side, boxOf }).run()
+    } catch (thrown) {
+      this.options.log(`${hideKeys(stackOf(thrown))}\n`)
+      return noPlay('play_threw', `the seat could not be played: ${redactedMessage(hideKeys, thrown)}`)
+    }
   }
 
   close(): Promise<void> {

@@ -40,7 +40,14 @@ const start = z.object({
   attempt: z.string().max(200),
   task: publicTask,
   messages: z.array(message),
-  tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: record })),
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      description: z.string(),
+      parameters: record,
+      strict: z.boolean().optional(),
+    }),
+  ),
   endpoints,
   limits,
   replies: z.boolean(),

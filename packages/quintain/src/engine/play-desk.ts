@@ -2,7 +2,7 @@ import { type Box, FaultError, ModelFault, type ModelRequest } from '../core/ind
 import { rolloutOver } from '../gateway/index.ts'
 import { boxOwner } from './box-protocol.ts'
 import type { BoxOf, OutsidePlayer } from './outside-player.ts'
-import type { WorldSide } from './play.ts'
+import { noPlay, type WorldSide } from './play.ts'
 import { readPlayStart, readReply, readToolRun, readTurn } from './play-answers.ts'
 import type { Job, PlayAnswerMessage, PlayAsk, PlayMessage, ToWorker } from './protocol.ts'
 import { abortReason } from './step.ts'
@@ -65,11 +65,16 @@ export class PlayDesk {
 
   begin({ play: number, owner, start: given }: PlayMessage): void {
     const job = this.jobs.get(owner)
+    if (job === undefined || this.plays.has(number)) {
+      this.options.log('left aside: the worker began a play that is none of its attempts\n')
+      return
+    }
     const start = readPlayStart(given)
     const begun = this.begun.get(owner) ?? new Set()
-    const fits = start !== undefined && this.options.player.plays(start.seat) && !begun.has(start.seat)
-    if (job === undefined || !fits || this.plays.has(number)) {
-      this.options.log('left aside: the worker began a play that is none of its attempts\n')
+    if (start === undefined || !this.options.player.plays(start.seat) || begun.has(start.seat)) {
+      // Whoever waits for it is told.
+      const end = noPlay('bad_output', 'what the worker process said of the seat to play is not whole')
+      this.options.send({ t: 'play-end', play: number, end })
       return
     }
     this.begun.set(owner, begun.add(start.seat))

@@ -1,17 +1,18 @@
-import type {
-  Content,
-  Fault,
-  HarnessResult,
-  Message,
-  ModelRequest,
-  ModelResponse,
-  PublicTask,
-  ResolvedLimits,
-  Seat,
-  ToolBox,
-  ToolCall,
-  ToolSpec,
-  Turn,
+import {
+  type Content,
+  type Fault,
+  type HarnessResult,
+  type Message,
+  type ModelRequest,
+  type ModelResponse,
+  noUsage,
+  type PublicTask,
+  type ResolvedLimits,
+  type Seat,
+  type ToolBox,
+  type ToolCall,
+  type ToolSpec,
+  type Turn,
 } from '../core/index.ts'
 import type { SeatAccount } from '../gateway/index.ts'
 import type { Job } from './protocol.ts'
@@ -66,6 +67,26 @@ export type PlayEnd = { account: SeatAccount } & (
   | { result: HarnessResult; thrown?: undefined }
   | { thrown: PlayFailure; result?: undefined }
 )
+
+/** The end of a play that came to nothing: no call was made, and this is why. */
+export function noPlay(code: string, message: string): PlayEnd {
+  const fault: Fault = { owner: 'platform', stage: 'agent', code, message, retryable: false }
+  return {
+    account: {
+      graph: { nodes: [], calls: [] },
+      turns: 0,
+      usage: noUsage,
+      costUsd: 0,
+      modelMs: 0,
+      waitMs: 0,
+      retries: 0,
+      flags: {},
+      unrecovered: undefined,
+      stopped: undefined,
+    },
+    thrown: { by: 'fault', fault, text: message },
+  }
+}
 
 /** The way to the harnesses of a run. Resolves once the play is over, however it ended; a little after `side.signal` at the latest. */
 export interface PlayDoor {
