@@ -79,6 +79,8 @@ export interface ModelHandle {
   ): Promise<ModelResponse>
   /** How many tokens a request's prompt has, where the model can say. Counts against no limit. */
   countTokens?(request: ModelRequest, options?: { signal?: AbortSignal }): Promise<number | undefined>
+  /** False where nothing is behind it and the agent brings its own model. Absent where that is not known. */
+  readonly present?: boolean
   /** Records a conversation that an agent held by other means, as one turn of its seat; counts against the turn limit. */
   record(messages: readonly Message[]): void
   /**
