@@ -75,6 +75,9 @@ describe('agent', () => {
       { reply },
     )
     expect(later.recorded).toHaveLength(1)
+    const { context, done: idle } = fakeContext()
+    await agent(() => 'x').run({ ...context, model: { ...context.model, present: true } })
+    expect(idle.recorded).toEqual([])
   })
 
   test('keeps its memory for the attempt, and no longer', async () => {

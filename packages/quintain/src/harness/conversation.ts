@@ -23,7 +23,8 @@ export interface Answer {
 /**
  * Plays a seat with an agent that is asked once per turn of the environment and makes its model calls by itself.
  *
- * An agent whose model calls do not pass through this seat is recorded by what it says, one turn for each answer.
+ * An agent whose model calls do not pass through this seat is recorded by what it says, one turn for each answer. One
+ * that could have made them and made none has taken no turn.
  */
 export async function converse(
   context: HarnessContext,
@@ -45,7 +46,7 @@ export async function converse(
       context.signal.throwIfAborted()
       if (answer !== undefined) messages.push({ role: 'assistant', content: answer })
       told = messages.length
-      if (context.model.turns === recorded) {
+      if (context.model.present !== true && context.model.turns === recorded) {
         context.model.record(messages)
         recorded = context.model.turns
       }

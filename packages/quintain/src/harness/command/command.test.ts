@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { HarnessResult, ModelAddress } from '../../core/index.ts'
 import { SeatStop } from '../../gateway/index.ts'
@@ -272,6 +272,12 @@ describe('command', () => {
     } finally {
       await rm(folder, { recursive: true })
     }
+  })
+
+  test('finds a script that is named by a relative path', async () => {
+    const script = relative(process.cwd(), fileURLToPath(new URL('../__fixtures__/echo.js', import.meta.url)))
+    const end = await play('', { command: { argv: [node, script, 'src', '-x.y'] } })
+    expect(end.answer).toBe('src -x.y: go')
   })
 
   test('is an agent_error when it ends badly: its last words are in the message, the rest is kept apart', async () => {

@@ -12,7 +12,10 @@ import { bwrapDriver } from '../../sandbox/index.ts'
 
 /** A program that is an agent, and how it is run. */
 export interface CommandOptions {
-  /** Program and arguments; no shell reads them. A program that is named with a path is found from where we run. */
+  /**
+   * Program and arguments; no shell reads them. What names a file by a relative path, such as `agent.js`, is found from
+   * where we run (from `cwd`, where that is given).
+   */
   argv: readonly string[]
   /** `process` (the default): a process for each turn of the environment. `lines`: one that is told and answers a line of JSON a turn. */
   turns?: 'process' | 'lines'
@@ -115,10 +118,18 @@ function onThisMachine({ argv, cwd, env }: CommandOptions): readonly string[] {
   const path = program.includes('/')
     ? executable(isAbsolute(program) ? program : resolve(cwd ?? '.', program))
     : findProgram(program, env?.['PATH'] ?? process.env['PATH'] ?? '')
-  if (path !== undefined) return [path, ...rest]
+  // The program starts in a folder of its own, where a relative path leads nowhere.
+  if (path !== undefined) return [path, ...(cwd === undefined ? rest.map(wholePath) : rest)]
   throw refused(
     `there is no program ${JSON.stringify(program)}${program.includes('/') ? '' : ' on the PATH'}; install it, or name it by its path`,
   )
+}
+
+/** An argument that names a file here, by its whole path. A bare word is none: it may be a command of the program. */
+function wholePath(argument: string): string {
+  const named = /[./]/.test(argument) && !argument.includes('\0') && !isAbsolute(argument)
+  const isFile = named && statSync(argument, { throwIfNoEntry: false })?.isFile() === true
+  return isFile ? resolve(argument) : argument
 }
 
 function executable(path: string): string | undefined {
