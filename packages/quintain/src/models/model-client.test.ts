@@ -360,6 +360,15 @@ describe('what was sampled', () => {
     },
   )
 
+  test('is asked of llama.cpp in whole replies beside tools, which it does not stream with them', async () => {
+    const { fake, model } = await setUp([{ kind: 'ok', choice: { logprobs } }], { server: 'llama.cpp' })
+    const tools = [{ type: 'function', function: { name: 'f', parameters: {} } }]
+    const { deltas, response } = await heard(model, wired({ stream: true, tools }))
+    expect(deltas).toEqual([])
+    expect(fake.requests[0]!.body).not.toHaveProperty('stream')
+    expect(response.tokens).toEqual(sampled)
+  })
+
   test('is not asked for by those who say no, nor of a server that nobody knows', async () => {
     const { fake, model } = await setUp([], { server: 'vllm', tokenIds: false })
     await model.generate(request, { signal })

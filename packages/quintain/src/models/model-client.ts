@@ -1,22 +1,15 @@
 import { getMaxListeners, setMaxListeners } from 'node:events'
-import type { Client, Dispatcher } from 'undici'
-import {
-  type Model,
-  type ModelContext,
-  ModelFault,
-  type ModelRequest,
-  type ModelResponse,
-} from '../core/model.ts'
+import type { Dispatcher } from 'undici'
+import type { Model, ModelContext, ModelRequest, ModelResponse } from '../core/model.ts'
 import type { DialectName } from '../core/wire.ts'
 import { readBaseUrl } from './base-url.ts'
 import { type RawCompletion, readResponse } from './completion.ts'
-import { Connections } from './connections.ts'
 import { countTokens } from './count-tokens.ts'
 import { DeltaValve } from './delta-valve.ts'
-import { dialects } from './dialects/index.ts'
-import { type Deadlines, type Exchanged, exchange } from './exchange.ts'
+import { dialects, type ReaderOptions } from './dialects/index.ts'
+import type { Deadlines, Exchanged } from './exchange.ts'
 import { cancelled } from './fault.ts'
-import type { CallSample, Limiter, Permit } from './limiter.ts'
+import type { Limiter } from './limiter.ts'
 import { costOf, type PriceTable, priceOf } from './prices.ts'
 import { createDeltaRedactor, createRedactor, createReplyRedactor } from './redact.ts'
 import { createReplyFaults, providerFault, type ReadReply } from './reply-faults.ts'
@@ -24,8 +17,8 @@ import type { RequestBodyOptions } from './request-body.ts'
 import { type RetryOptions, withRetry } from './retry.ts'
 import { gaveUp } from './stream-assembly.ts'
 import type { ThinkTags } from './thinking.ts'
-import { Ticker } from './ticker.ts'
 import { type ServerKind, streamsTokenIds } from './token-asks.ts'
+import { createTransport, type Outgoing } from './transport.ts'
 
 export interface ModelClientOptions {
   /** The protocol of the endpoint. */
@@ -56,8 +49,8 @@ export interface ModelClientOptions {
   server?: ServerKind
   /**
    * Ask for the ids of prompt and output and their log-probabilities. `auto`, and absent: of a `server` that has them.
-   * `true` without a `server` asks in the manner of vLLM. SGLang gives no ids in streams, so it is then asked for whole
-   * replies, and a program that reads a stream gets all of it at the end.
+   * `true` without a `server` asks in the manner of vLLM. Where a server gives no ids in streams (SGLang; llama.cpp beside
+   * tools) it is then asked for whole replies, and a program that reads a stream gets all of it at the end.
    */
   tokenIds?: boolean | 'auto'
   maxTokensField?: RequestBodyOptions['maxTokensField']
@@ -97,12 +90,6 @@ export function createModel(options: ModelClientOptions): Model {
   const redact = createRedactor(secrets)
   const redactReply = createReplyRedactor(secrets)
   const redactDeltas = createDeltaRedactor(secrets)
-  const deadlines = deadlinesOf(options)
-  const ticker = new Ticker(tickOf(deadlines.whole, deadlines.streamed))
-  let connections: Connections | undefined
-  // Loading takes a moment, which passes while workers start.
-  const opening = options.dispatcher === undefined ? connect() : undefined
-  opening?.catch(() => {})
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     ...dialect.headers(options.apiKey),
@@ -122,101 +109,27 @@ export function createModel(options: ModelClientOptions): Model {
   }
   const thinkTags = options.thinkTags === undefined ? {} : { thinkTags: options.thinkTags }
   const price = priceOf(options.model, options.prices)
-  const maxBodyBytes = options.maxBodyBytes ?? 256 * 1024 * 1024
+  const transport = createTransport({
+    origin,
+    headers,
+    where,
+    deadlines: options.deadlines,
+    connections: options.connections ?? 1024,
+    maxBodyBytes: options.maxBodyBytes ?? 256 * 1024 * 1024,
+    limiter: options.limiter,
+    dispatcher: options.dispatcher,
+    redact,
+  })
   const read = createReplyFaults({ dialect, where, asked: tokenIds ? { server } : undefined, redact })
 
-  /** Loaded when there is a client: the HTTP library takes 30 MB, which processes that only play scripts do without. */
-  async function connect(): Promise<Connections> {
-    const { Client } = await import('undici')
-    connections = new Connections({
-      most: options.connections ?? 1024,
-      open: () =>
-        new Client(origin, {
-          pipelining: 1,
-          keepAliveTimeout: 30_000,
-          connect: { timeout: 15_000 },
-          // Ours are finer than these.
-          headersTimeout: 0,
-          bodyTimeout: 0,
-        }),
-    })
-    return connections
-  }
-
-  /** Sends one request, on a connection of its own. */
-  async function send(call: Call, context: ModelContext): Promise<Exchanged> {
-    const { signal } = context
-    const request: Dispatcher.DispatchOptions = {
-      origin,
-      path: call.path,
-      method: 'POST',
-      headers: { ...headers, accept: call.stream ? 'text/event-stream' : 'application/json' },
-      body: call.body,
-    }
-    let connection: Client | undefined
-    let queuedMs = 0
-    if (options.dispatcher === undefined) {
-      const kept = connections ?? (await opening!)
-      connection = kept.take()
-      if (connection === undefined) {
-        const asked = performance.now()
-        connection = await queued(context, () => kept.next(signal))
-        queuedMs = performance.now() - asked
-      }
-    }
-    try {
-      const reply = await exchange(connection ?? options.dispatcher!, request, {
-        deadlines: call.stream ? deadlines.streamed : deadlines.whole,
-        ticker,
-        maxBodyBytes,
-        signal,
-        where,
-        reader: () =>
-          dialect.replyReader({
-            redact,
-            ...thinkTags,
-            ...(call.valve === undefined
-              ? {}
-              : { onDelta: call.valve.tell, as: call.same ? 'events' : 'pieces', taken: call.taken }),
-          }),
-        ...(call.valve === undefined ? {} : { drained: call.valve.drained }),
-        fault: (code, message, facts) => providerFault(code, message, { ...facts, redact }),
-      })
-      reply.queuedMs += queuedMs
-      return reply
-    } finally {
-      if (connection !== undefined) connections?.release(connection)
-    }
-  }
-
   async function tryOnce(call: Call, context: ModelContext): Promise<ReadReply & { reply: Exchanged }> {
-    const permit = await place(context)
-    let sample: CallSample = {}
-    try {
-      const reply = await send(call, context)
-      sample = { status: reply.status, latencyMs: reply.firstByteMs }
-      const { completion, body } = read(reply)
-      if (gaveUp(completion.finish))
-        throw providerFault('aborted', `${where} gave up on the reply (finish "${completion.finish}").`, {
-          redact,
-        })
-      reply.queuedMs += permit?.waitedMs ?? 0
-      return { reply, completion, ...(body === undefined ? {} : { body }) }
-    } catch (thrown) {
-      if (thrown instanceof ModelFault) sample = sampleOf(thrown, sample)
-      throw thrown
-    } finally {
-      permit?.release(sample)
-    }
-  }
-
-  /** A place at the provider, where places are limited. */
-  async function place(context: ModelContext): Promise<Permit | undefined> {
-    const { limiter } = options
-    if (limiter === undefined) return undefined
-    const full = limiter.queued > 0 || limiter.inFlight >= limiter.limit
-    const acquire = () => limiter.acquire(context.signal)
-    return full ? queued(context, acquire) : acquire()
+    return transport.send(call, context, (reply) => {
+      const found = read(reply)
+      const { finish } = found.completion
+      if (gaveUp(finish))
+        throw providerFault('aborted', `${where} gave up on the reply (finish "${finish}").`, { redact })
+      return { ...found, reply }
+    })
   }
 
   /** Takes secrets out of everything that is kept of a completion. Token ids and log-probabilities hold no text. */
@@ -259,18 +172,24 @@ export function createModel(options: ModelClientOptions): Model {
 
   function callOf(request: ModelRequest, context: ModelContext): Call {
     const same = request.wire?.dialect === dialect.name
-    const streams = !tokenIds || streamsTokenIds(server)
+    const streams = !tokenIds || streamsTokenIds(server, request)
     const listener = streams ? context.onDelta : undefined
     // A program of this dialect that reads no stream is given the reply as it came, whole.
     const stream = listener !== undefined || (streams && options.stream === true && !same)
+    const valve = listener === undefined ? undefined : new DeltaValve(listener, redactDeltas())
+    const taken = takenIds(request)
+    const told: ReaderOptions =
+      valve === undefined ? {} : { onDelta: valve.tell, as: same ? 'events' : 'pieces', taken }
     return {
       path: `${base}${dialect.path}${search}`,
       // While thousands of calls wait for their answers, each should hold its body and nothing else of the request.
       body: Buffer.from(dialect.requestBody(request, { ...bodyOptions, stream })),
       stream,
+      reader: () => dialect.replyReader({ redact, ...thinkTags, ...told }),
+      drained: valve?.drained,
       same,
-      taken: takenIds(request),
-      valve: listener === undefined ? undefined : new DeltaValve(listener, redactDeltas()),
+      taken,
+      valve,
     }
   }
 
@@ -297,61 +216,24 @@ export function createModel(options: ModelClientOptions): Model {
         dialect,
         bodyOptions: { ...bodyOptions, stream: false },
         base,
-        send: (path, body) =>
-          send({ path, body, stream: false, same: false, taken: new Set(), valve: undefined }, context),
+        send: (path, body) => {
+          const reader = () => dialect.replyReader({ redact })
+          return transport.send({ path, body, stream: false, reader }, context, (reply) => reply)
+        },
       })
     },
-    async close() {
-      await (await opening)?.destroy()
-    },
+    close: () => transport.close(),
   }
 }
 
-/** One call as its tries send it. */
-interface Call {
-  path: string
-  body: Buffer
-  stream: boolean
+/** One call, as each of its tries sends it. */
+interface Call extends Outgoing {
   /** The program that asks speaks the dialect of this endpoint. */
   same: boolean
   /** Ids of tool calls that the conversation holds already; those of the reply are added. */
   taken: Set<string>
   /** Who listens to the reply as it comes. */
   valve: DeltaValve | undefined
-}
-
-function deadlinesOf(options: ModelClientOptions): { whole: Deadlines; streamed: Deadlines } {
-  const { firstByteMs, idleMs = 60_000, totalMs = 1_200_000 } = options.deadlines ?? {}
-  return {
-    whole: { firstByteMs: firstByteMs ?? 600_000, idleMs, totalMs },
-    streamed: { firstByteMs: firstByteMs ?? 120_000, idleMs, totalMs },
-  }
-}
-
-/** How often deadlines are looked at: a tenth of the shortest. */
-function tickOf(...all: Deadlines[]): number {
-  const shortest = Math.min(
-    ...all.flatMap(({ firstByteMs, idleMs, totalMs }) => [firstByteMs, idleMs, totalMs]),
-  )
-  return Math.min(1_000, Math.max(5, shortest / 10))
-}
-
-/** What a failed try tells the limiter. */
-function sampleOf(thrown: ModelFault, sample: CallSample): CallSample {
-  const { code } = thrown.fault
-  if (thrown.status !== undefined) return { ...sample, status: thrown.status }
-  if (code === 'cancelled') return sample
-  return { overloaded: code.startsWith('timeout_') || code === 'connection_refused' }
-}
-
-/** Waits for a place in a queue, of which the call is told. */
-async function queued<T>(context: ModelContext, wait: () => Promise<T>): Promise<T> {
-  context.onWait?.(true, 'queue')
-  try {
-    return await wait()
-  } finally {
-    context.onWait?.(false, 'queue')
-  }
 }
 
 /** Whether Node takes many listeners on one signal for a leak, as it did before version 22. */

@@ -1,3 +1,5 @@
+import type { ModelRequest } from '../core/model.ts'
+
 /** A server whose extras are known. All of them speak Chat Completions. */
 export type ServerKind = 'vllm' | 'sglang' | 'llama.cpp'
 
@@ -6,8 +8,8 @@ export type ServerKind = 'vllm' | 'sglang' | 'llama.cpp'
  *
  * - vLLM: `prompt_token_ids` of the body and `token_ids` of the choice, streamed too.
  * - SGLang from 0.5.13: `prompt_token_ids` and `meta_info.output_token_logprobs` of the choice, in whole replies only.
- * - llama.cpp: `id` beside each log-probability. It tells no prompt ids, and as many alternatives as it is not told to
- *   leave out.
+ * - llama.cpp: `id` beside each log-probability, not in the stream of a request with tools. It tells no prompt ids, and 20
+ *   alternatives of each token unless it is told how many.
  */
 const asks: Readonly<Record<ServerKind, Readonly<Record<string, unknown>>>> = {
   vllm: { logprobs: true, return_token_ids: true },
@@ -20,8 +22,9 @@ export function tokenAsks(server: ServerKind | undefined): Readonly<Record<strin
   return asks[server ?? 'vllm']
 }
 
-/** Whether streamed replies bring token ids. */
-export function streamsTokenIds(server: ServerKind | undefined): boolean {
+/** Whether a streamed reply may be asked for token ids; the servers that say no refuse the request. */
+export function streamsTokenIds(server: ServerKind | undefined, request: ModelRequest): boolean {
+  if (server === 'llama.cpp') return request.tools === undefined || request.tools.length === 0
   return server !== 'sglang'
 }
 
