@@ -44,7 +44,12 @@ export function messagesReader(options: ReaderOptions): ReplyReader {
       assembly.push(event)
       if (pieces !== undefined) pieces(event)
       else
-        onDelta?.({ type: 'event', ...(name === undefined ? {} : { event: name }), data: text, json: event })
+        onDelta?.({
+          type: 'event',
+          ...(name === undefined || name === 'message' ? {} : { event: name }),
+          data: text,
+          json: event,
+        })
       over = event['type'] === 'message_stop'
       return !over
     },

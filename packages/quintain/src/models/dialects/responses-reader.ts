@@ -63,7 +63,12 @@ export function responsesReader(options: ReaderOptions): ReplyReader {
       if (error !== undefined) return false
       if (pieces !== undefined) pieces(event)
       else
-        onDelta?.({ type: 'event', ...(name === undefined ? {} : { event: name }), data: text, json: event })
+        onDelta?.({
+          type: 'event',
+          ...(name === undefined || name === 'message' ? {} : { event: name }),
+          data: text,
+          json: event,
+        })
       return true
     },
     end(): StreamEnd {
