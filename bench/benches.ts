@@ -9,5 +9,6 @@ export const benches: Record<string, () => Promise<Bench>> = {
   'in-flight': async () => (await import('./in-flight.ts')).bench,
   report: async () => (await import('./report.ts')).bench,
   sandbox: async () => (await import('./sandbox.ts')).bench,
+  gateway: async () => (await import('./gateway.ts')).bench,
   compare: async () => (await import('./compare.ts')).bench,
 }
