@@ -49,6 +49,11 @@ describe('a body of this dialect goes on as it was written', () => {
     expect(sent(body, {}, { maxTokens: 10 })).toEqual({ ...minimal, ...expected, model: 'policy' })
   })
 
+  test('and is left alone where nobody limits it further', () => {
+    const limits = { max_completion_tokens: 100, max_tokens: 4 }
+    expect(sent(limits)).toEqual({ ...minimal, ...limits, model: 'policy' })
+  })
+
   test('and takes the sampling of the run', () => {
     const run = { temperature: 1, topP: 0.5, seed: 2, stop: ['A'], extra: { top_k: 5 } }
     expect(sent({ temperature: 0, stop: 'B' }, {}, run)).toMatchObject({

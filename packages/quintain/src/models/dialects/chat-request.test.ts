@@ -78,6 +78,7 @@ describe('what packages send', () => {
       stream: true,
       stream_options: { include_usage: true },
       return_token_ids: true,
+      verbosity: 'low',
       logit_bias: { 5: 1 },
       chat_template_kwargs: { enable_thinking: false },
       metadata: { a: 'b' },
@@ -103,6 +104,7 @@ describe('what packages send', () => {
         minP: 0.1,
         presencePenalty: 0.2,
         topLogprobs: 4,
+        verbosity: 'low',
         own: ['return_token_ids', 'logit_bias', 'chat_template_kwargs'],
       },
     })

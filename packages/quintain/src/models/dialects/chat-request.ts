@@ -21,7 +21,17 @@ import { type FindHistory, readHistory } from './chat-history.ts'
 /** Fields that other dialects know too, or that change nothing that is sampled. Any other is of this dialect alone. */
 const carried = new Set([
   ...['model', 'messages', 'tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'n'],
-  ...['temperature', 'top_p', 'top_k', 'min_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop'],
+  ...[
+    'temperature',
+    'top_p',
+    'top_k',
+    'min_p',
+    'frequency_penalty',
+    'presence_penalty',
+    'seed',
+    'stop',
+    'verbosity',
+  ],
   ...['max_tokens', 'max_completion_tokens', 'reasoning_effort', 'logprobs', 'top_logprobs', 'modalities'],
   ...['stream', 'stream_options', 'user', 'metadata', 'store', 'service_tier'],
   ...[
@@ -39,7 +49,6 @@ const neutral: Readonly<Record<string, (value: unknown) => boolean>> = {
   frequency_penalty: (value) => value === 0,
   presence_penalty: (value) => value === 0,
   logit_bias: (value) => isFields(value) && Object.keys(value).length === 0,
-  verbosity: (value) => value === 'medium',
 }
 
 /** Reads the body of a chat completion request. Throws `DialectError`, and nothing else, whatever it is given. */
@@ -51,7 +60,7 @@ export function readChatRequest(
   refuseUncarried(given)
   requiredText(given, 'model')
   const messages = readHistory(listOf(given['messages'], 'messages'), options.history)
-  const legacy = given['functions'] !== undefined || given['function_call'] !== undefined
+  const legacy = (given['functions'] ?? given['function_call'] ?? undefined) !== undefined
   const fields = legacy || hasFirstForm(given) ? modern(given, messages) : given
   const tools = readTools(optionalList(fields, 'tools') ?? [])
   const sampling = readSampling(fields)
@@ -136,14 +145,12 @@ function readTools(tools: readonly unknown[]): ToolSpec[] {
 }
 
 function readSampling(body: Fields): Sampling {
-  const limits = [optionalCount(body, 'max_completion_tokens'), optionalCount(body, 'max_tokens')].filter(
-    (limit) => limit !== undefined,
-  )
+  const limit = optionalCount(body, 'max_tokens')
   const stop = readStop(body['stop'])
   return present({
     temperature: optionalNumber(body, 'temperature'),
     topP: optionalNumber(body, 'top_p'),
-    maxTokens: limits.length === 0 ? undefined : Math.min(...limits),
+    maxTokens: optionalCount(body, 'max_completion_tokens') ?? limit,
     stop: stop?.length === 0 ? undefined : stop,
     seed: optionalNumber(body, 'seed'),
     reasoningEffort: optionalText(body, 'reasoning_effort'),
@@ -163,6 +170,7 @@ function readStop(value: unknown): string[] | undefined {
 function readSettings(body: Fields): WireSettings {
   const own = unknownFields(body, carried).filter((field) => neutral[field]?.(body[field]) !== true)
   const choice = readToolChoice(body['tool_choice'])
+  const verbosity = optionalText(body, 'verbosity')
   if (choice === 'allowed_tools') own.push('tool_choice.allowed_tools')
   const penalty = (field: string): number | undefined => {
     const value = optionalNumber(body, field)
@@ -178,6 +186,7 @@ function readSettings(body: Fields): WireSettings {
       frequencyPenalty: penalty('frequency_penalty'),
       presencePenalty: penalty('presence_penalty'),
       topLogprobs: optionalNumber(body, 'top_logprobs'),
+      verbosity: verbosity === 'medium' ? undefined : verbosity,
     }),
     own,
   }
