@@ -1,4 +1,5 @@
 // How Quintain plays the agent: in this process, with a model and tools that belong to the rollout.
+import { textOf } from 'quintain'
 import { type AgentTurn, agent } from 'quintain/harness'
 import { SupportAgent } from './agent.ts'
 
@@ -8,11 +9,11 @@ export default agent(async (turn) => {
 })
 
 function start({ messages, model, aiTools }: AgentTurn): SupportAgent {
-  const [first] = messages
   return new SupportAgent({
     model,
     tools: aiTools,
-    instructions: first?.role === 'system' ? first.content : 'You are a helpful assistant.',
+    // The first message says by which rules to work.
+    instructions: textOf(messages[0]?.content),
     stream: process.env.STREAM === '1',
   })
 }

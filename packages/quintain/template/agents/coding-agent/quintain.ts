@@ -1,27 +1,26 @@
-// How Quintain plays Qwen Code: in a box of its own, which holds the program, its settings and nothing else of this machine,
-// and from which nothing can be reached but the run's gateway and the world's tools.
+// How Quintain plays Qwen Code: in a box of its own, which holds the program and nothing else of this machine, and from
+// which nothing can be reached but the run's gateway and the world's tools. It is started for each message of the customer,
+// and goes on with the session of its folder.
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { command } from 'quintain/harness'
 
-const settings = {
-  mcpServers: { shop: { httpUrl: '$QUINTAIN_MCP_URL', trust: true } },
-  security: { auth: { selectedType: 'openai' } },
-  telemetry: { enabled: false },
-  privacy: { usageStatisticsEnabled: false },
-  general: { enableAutoUpdate: false },
-}
+const program = fileURLToPath(import.meta.resolve('@qwen-code/qwen-code'))
 
 export default command({
-  // What the customer says comes on standard input; the session is found again by the folder.
-  argv: ['/opt/node/node', '/opt/qwen-code/cli.js', '--yolo', '--continue'],
-  answer: 'stdout',
+  argv: [
+    'sh',
+    '-c',
+    `exec /opt/node/node /opt/qwen-code/cli.js --bare --yolo --continue --auth-type openai \\
+      --mcp-config '{"mcpServers":{"shop":{"httpUrl":"'$QUINTAIN_MCP_URL'"}}}' -- "$0"`,
+    '{input}',
+  ],
+  task: 'args',
   sandbox: 'bwrap',
   mounts: [
-    { target: '/opt/node', source: dirname(process.execPath) },
-    { target: '/opt/qwen-code', source: dirname(fileURLToPath(import.meta.resolve('@qwen-code/qwen-code'))) },
+    { source: dirname(process.execPath), target: '/opt/node' },
+    { source: dirname(program), target: '/opt/qwen-code' },
   ],
-  files: { '.qwen/settings.json': JSON.stringify(settings) },
   env: { QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   name: '__EXAMPLE__',
 })

@@ -1,5 +1,6 @@
 // How Quintain plays the agent: in this process, through one client that all rollouts share.
 import OpenAI from 'openai'
+import { textOf } from 'quintain'
 import { type AgentTurn, agent, rolloutBaseURL, rolloutFetch } from 'quintain/harness'
 import { SupportAgent } from './agent.ts'
 
@@ -11,11 +12,11 @@ export default agent(async (turn) => {
 })
 
 function start({ messages, tools, call }: AgentTurn): SupportAgent {
-  const [first] = messages
   return new SupportAgent({
     client,
     tools: { list: tools, call },
-    instructions: first?.role === 'system' ? first.content : 'You are a helpful assistant.',
+    // The first message says by which rules to work.
+    instructions: textOf(messages[0]?.content),
     stream: process.env.STREAM === '1',
   })
 }
