@@ -1,6 +1,14 @@
 import type { Content, ImagePart, TextPart } from '../../core/message.ts'
 import { ModelFault } from '../../core/model.ts'
 
+/** What the address of an image must be. */
+export const imageUrlWords = 'an http(s) address, or a data URL with base64'
+
+/** Whether an image can be had from an address. */
+export function isImageUrl(url: string): boolean {
+  return /^https?:/i.test(url) || imageAt(url).data !== undefined
+}
+
 /** An image from its address: bytes where it is a `data:` URL with base64 in it. */
 export function imageAt(url: string): ImagePart {
   const data = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i.exec(url)

@@ -10,7 +10,7 @@ import {
   wrong,
 } from './body-fields.ts'
 import { DialectError } from './dialect.ts'
-import { contentOf } from './image-parts.ts'
+import { contentOf, imageAt, imageUrlWords, isImageUrl } from './image-parts.ts'
 import { messagesLayout } from './messages-blocks.ts'
 import { asSampled, type History, recordedReply } from './recorded-reply.ts'
 import type { KeptItem } from './reply-layout.ts'
@@ -74,8 +74,11 @@ function readPart(block: Fields, at: string): TextPart | ImagePart {
   if (type !== 'image') throw unsupported(`A block of type '${type}'`, `${at}.type`)
   const source = fieldsOf(optional(block, 'source'), `${at}.source`)
   const kind = requiredText(source, 'type', `${at}.source.`)
-  if (kind === 'url')
-    return { type: 'image', mediaType: 'image/*', url: requiredText(source, 'url', `${at}.source.`) }
+  if (kind === 'url') {
+    const url = requiredText(source, 'url', `${at}.source.`)
+    if (!isImageUrl(url)) throw wrong(`${at}.source.url`, imageUrlWords)
+    return imageAt(url)
+  }
   if (kind !== 'base64') throw unsupported(`An image from a source of type '${kind}'`, `${at}.source.type`)
   return {
     type: 'image',

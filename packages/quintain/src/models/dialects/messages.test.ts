@@ -149,6 +149,15 @@ describe('a request', () => {
     [{ ...least, messages: [{ role: 'tool', content: 'x' }] }, "'messages.0.role'"],
     [{ ...least, messages: [{ role: 'user', content: 5 }] }, "'messages.0.content'"],
     [{ ...least, tools: [{ name: 'f' }] }, "'tools.0.input_schema'"],
+    [
+      {
+        ...least,
+        messages: [
+          { role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'file:///a.png' } }] },
+        ],
+      },
+      'an http(s) address',
+    ],
     [{ ...least, thinking: { type: 'enabled' } }, 'thinking.budget_tokens'],
   ])('%j is no request', (body, words) => {
     const thrown = thrownBy(() => readRequest(body))
@@ -232,6 +241,16 @@ describe('what is sent on', () => {
         },
       ],
     })
+  })
+
+  test('by a run that asks for what cannot be said is a fault of the run', () => {
+    const request = { messages: [{ role: 'user' as const, content: 'x' }], sampling: { seed: 1 } }
+    expect(() => requestBody(request, upstream)).toThrow(
+      expect.objectContaining({
+        name: 'ModelFault',
+        fault: expect.objectContaining({ owner: 'platform', code: 'unsupported', retryable: false }),
+      }),
+    )
   })
 
   test('keeps signed reasoning in its place, whatever is said around it', () => {

@@ -5,6 +5,7 @@ import { messagesReader } from './messages-reader.ts'
 import { messagesReplyIds, readMessagesReply, writeMessagesReply } from './messages-reply.ts'
 import { readMessagesRequest } from './messages-request.ts'
 import { messagesWriter } from './messages-writer.ts'
+import { orRunFault } from './run-fault.ts'
 
 /**
  * Anthropic's Messages API (https://platform.claude.com/docs/en/api/messages), as of `@anthropic-ai/sdk` 1.14. Tools are
@@ -17,7 +18,7 @@ export const messagesDialect: Dialect = {
     'anthropic-version': '2023-06-01',
     ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
   }),
-  requestBody: messagesBody,
+  requestBody: (request, options) => orRunFault(request, () => messagesBody(request, options)),
   readReply: readMessagesReply,
   replyReader: messagesReader,
   readRequest: readMessagesRequest,

@@ -10,7 +10,7 @@ import {
   unsupported,
   wrong,
 } from './body-fields.ts'
-import { contentOf, imageAt } from './image-parts.ts'
+import { contentOf, imageAt, imageUrlWords, isImageUrl } from './image-parts.ts'
 import { asSampled, type History, recordedReply } from './recorded-reply.ts'
 import type { KeptItem } from './reply-layout.ts'
 import { markedReply } from './reply-mark.ts'
@@ -202,6 +202,7 @@ function readParts(value: unknown, at: string, own: string[]): Content {
     else if (type === 'input_image') {
       const url = optionalText(part, 'image_url', `${where}.`)
       if (url === undefined) throw unsupported('An image by its file id', `${where}.file_id`)
+      if (!isImageUrl(url)) throw wrong(`${where}.image_url`, imageUrlWords)
       const detail = optionalText(part, 'detail', `${where}.`) ?? 'auto'
       if (detail !== 'auto') own.push(`${where}.detail`)
       parts.push(imageAt(url))

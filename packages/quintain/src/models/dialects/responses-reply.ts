@@ -1,4 +1,4 @@
-import type { AssistantMessage } from '../../core/message.ts'
+import { type AssistantMessage, textOf } from '../../core/message.ts'
 import type { ModelResponse } from '../../core/model.ts'
 import type { RawCompletion, RawMessage } from '../completion.ts'
 import { inputTokens } from '../usage.ts'
@@ -101,8 +101,9 @@ export function writeOutput(response: ModelResponse, context: ReplyContext): Ite
   const { message } = response
   const status = response.finish === 'length' ? 'incomplete' : 'completed'
   const items: Item[] = []
-  if (hasReasoning(message)) items.push(reasoningItem(message.reasoning ?? '', context))
-  const text = typeof message.content === 'string' ? message.content : ''
+  if (hasReasoning(message))
+    items.push(reasoningItem(itemId('rs', context.id), message.reasoning ?? '', context))
+  const text = textOf(message.content)
   const calls = message.toolCalls ?? []
   const parts: Item[] = []
   if (text !== '' || (message.refusal === undefined && calls.length === 0)) parts.push(textPart(text))
@@ -125,10 +126,10 @@ export function wantsSummary({ request }: ReplyContext): boolean {
   return (reasoning['summary'] ?? reasoning['generate_summary'] ?? undefined) !== undefined
 }
 
-export function reasoningItem(text: string, context: ReplyContext): Item {
+export function reasoningItem(id: string, text: string, context: ReplyContext): Item {
   const shown = text !== '' && wantsSummary(context)
   return {
-    id: itemId('rs', context.id),
+    id,
     type: 'reasoning',
     summary: shown ? [{ type: 'summary_text', text }] : [],
     encrypted_content: markOf(context.id),

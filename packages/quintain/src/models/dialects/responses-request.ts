@@ -18,7 +18,7 @@ import {
 } from './body-fields.ts'
 import { DialectError } from './dialect.ts'
 import { type History, recordedReply } from './recorded-reply.ts'
-import { isReference, itemOf } from './responses-ids.ts'
+import { byItems, isReference, itemOf } from './responses-ids.ts'
 import { readInput } from './responses-input.ts'
 import { type Item, itemsOf } from './responses-items.ts'
 
@@ -69,7 +69,7 @@ export function readResponsesRequest(
   given: unknown,
   options: { history?: History } = {},
 ): ModelRequest & Required<Pick<ModelRequest, 'wire'>> {
-  const { history = () => undefined } = options
+  const history = byItems(options.history ?? (() => undefined))
   const body = fieldsOf(given, 'body')
   refuseOthers(body)
   optionalText(body, 'model')

@@ -2,9 +2,9 @@ import { textOf } from '../../core/message.ts'
 import type { ModelResponse } from '../../core/model.ts'
 import type { ReplyDelta } from '../../core/wire.ts'
 import { isFields } from './body-fields.ts'
+import { chatError } from './chat-reply.ts'
 import type { ReplyContext, ReplyWriter } from './dialect.ts'
 import { eventText } from './event-text.ts'
-import { openaiErrorType } from './responses-error.ts'
 import {
   createEventSink,
   type OpenItem,
@@ -41,17 +41,10 @@ export function responsesWriter(context: ReplyContext): ReplyWriter {
     },
     error(error) {
       const { code, message, param = null } = error
-      const fields = { code, message, param }
-      return eventText(
-        'error',
-        JSON.stringify({
-          type: 'error',
-          sequence_number: passing.begun ? passing.next : making.next,
-          ...fields,
-          // Some SDKs look for the error where a body that is no stream has it.
-          error: { type: openaiErrorType(error.status), ...fields },
-        }),
-      )
+      const sequence_number = passing.begun ? passing.next : making.next
+      // Some SDKs look for the error where a body that is no stream has it.
+      const event = { type: 'error', sequence_number, code, message, param, ...chatError(error) }
+      return eventText('error', JSON.stringify(event))
     },
   }
 }
@@ -117,9 +110,10 @@ function createMaking(context: ReplyContext): Making {
   let begun = false
   let items = 0
   let messages = 0
+  let thoughts = 0
   let current: { at: number; item: OpenItem } | undefined
   let message: OpenMessage | undefined
-  const said = { text: '', refusal: '', reasoning: '' }
+  const said = { text: '', refusal: '' }
 
   function begin(): void {
     if (begun) return
@@ -156,11 +150,11 @@ function createMaking(context: ReplyContext): Making {
         inMessage().refuse(delta.text)
         break
       case 'reasoning':
-        said.reasoning += delta.text
         if (current?.item.kind !== 'reasoning') {
           closeCurrent()
           const at = items++
-          current = { at, item: openReasoning(sink, at, (text) => reasoningItem(text, context)) }
+          const id = itemId('rs', context.id, thoughts++)
+          current = { at, item: openReasoning(sink, at, (text) => reasoningItem(id, text, context)) }
         }
         current.item.add(delta.text)
         break

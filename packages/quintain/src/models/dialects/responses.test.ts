@@ -24,7 +24,7 @@ const sampled: Message = {
 
 function remembers(reply: Message, earlier: Message[] = [{ role: 'user', content: 'weather?' }]) {
   return (id: string): readonly Message[] | undefined =>
-    /reply-1|call_[ab]|_67ccd2b/.test(id) ? [...earlier, reply] : undefined
+    /^(reply-1|call_[ab]|.*_67ccd2b.*)$/.test(id) ? [...earlier, reply] : undefined
 }
 
 function thrownBy(act: () => unknown): DialectError {
@@ -172,6 +172,10 @@ describe('a request', () => {
     [{ input: [{ role: 'boss', content: '' }] }, "'input[0].role'"],
     [{ input: [{ type: 'function_call_output', output: 'x' }] }, 'input[0].call_id'],
     [{ input: 'x', max_output_tokens: 0 }, 'max_output_tokens'],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'file:///a.png' }] }] },
+      'an http(s) address',
+    ],
     [{ input: 'x', previous_response_id: 'resp_none' }, "Previous response with id 'resp_none' not found."],
     [{ input: [{ type: 'item_reference', id: 'msg_none' }] }, "Item with id 'msg_none' not found."],
   ])('%j is no request', (body, words) => {
@@ -311,7 +315,7 @@ describe('a reply', () => {
     const hidden = writeReply({ message, finish }, context({}))
     expect((shown['output'] as Body[])[0]).toMatchObject({ summary: [{ text: message.reasoning }] })
     expect((hidden['output'] as Body[])[0]).toEqual({
-      id: 'rs_reply-1',
+      id: 'rs_reply-1_0',
       type: 'reasoning',
       summary: [],
       encrypted_content: 'quintain.reply-1',
