@@ -467,7 +467,9 @@ describe('the model of an agent, for the AI SDK', () => {
       await sleep(20)
       expect(pieces).toBeLessThan(5)
       await reader.cancel()
-      await expect.poll(() => ended).toMatchObject({ message: 'the stream was cancelled' })
+      await expect
+        .poll(() => ended, { timeout: 30_000 })
+        .toMatchObject({ message: 'the stream was cancelled' })
       return 'x'
     })
     await run.run(context)

@@ -210,13 +210,13 @@ describe('command', () => {
   test('is ended when a tool ends the episode, and runs no tool after it', async () => {
     const end = await playModule(
       `
+      process.on('SIGTERM', () => {})
       const url = process.env.QUINTAIN_TOOLS_URL
       const post = async (name) => (await fetch(url + '/' + name, { method: 'POST', body: '{}' })).json()
       const heard = [await post('end'), await post('act')]
       console.log(JSON.stringify(heard))
-      process.on('SIGTERM', () => {})
       setInterval(() => {}, 1000)`,
-      { tools: true, command: { graceMs: 300 } },
+      { tools: true, command: { graceMs: 1_000 } },
     )
     expect(end).toMatchObject({ outcome: 'env_done', stop: 'sold' })
     expect(end.ran.map(({ name }) => name)).toEqual(['end'])

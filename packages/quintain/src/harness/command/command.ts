@@ -1,6 +1,7 @@
 import { type Harness, type HarnessContext, textOf } from '../../core/index.ts'
 import { clearTimeout, setTimeout } from '../../core/own-time.ts'
 import { type Answer, converse, type Question } from '../conversation.ts'
+import { platformFault } from '../fault-stop.ts'
 import { addressOf } from '../model-address.ts'
 import { ServedTools } from '../tools/served-tools.ts'
 import { lineAnswer, readAnswer } from './answer.ts'
@@ -8,7 +9,7 @@ import type { HostProgram } from './host-program.ts'
 import { linksAt, openPlace } from './open-place.ts'
 import { type CommandOptions, type CommandPlan, planCommand } from './options.ts'
 import type { Place } from './place.ts'
-import { failureOf, notStartedFault, type ProgramEnd } from './program-end.ts'
+import { failureOf, notStartedFault, type ProgramEnd, ProgramFailure } from './program-end.ts'
 import { filledArguments, newsText, taskJson } from './task-text.ts'
 import { type Links, variablesOf } from './variables.ts'
 
@@ -59,7 +60,8 @@ class Session {
     const { task, signal } = this.context
     const json = taskJson(task, question)
     const env = { ...variablesOf(links, place.taskFile), ...this.plan.env }
-    await place.write(place.taskFile, json)
+    const written = await place.write(place.taskFile, json)
+    if (!written.ok) throw taskNotWritten(question.turn, written.message)
     // A turn that ends the episode ends the program, after a moment to finish in.
     const over = new AbortController()
     let timer: NodeJS.Timeout | undefined
@@ -154,4 +156,11 @@ class Session {
   private lastReply(): string {
     return textOf(this.context.model.lastReply?.()?.content)
   }
+}
+
+/** Before its first turn that is the machine's doing; after it, what the program left is in the way. */
+function taskNotWritten(turn: number, message: string): Error {
+  return turn === 0
+    ? platformFault('task_not_written', `the file of the task cannot be written: ${message}`, true)
+    : new ProgramFailure('left no room for the file of its next turn', message)
 }

@@ -22,13 +22,13 @@ export async function hostPlace(options: {
     ...(path === undefined ? {} : { env: { PATH: path } }),
     signal: options.signal,
   })
-  const { stdout } = await box.exec(['env', '-0'])
-  const own = Object.fromEntries(
-    stdout
-      .split('\0')
-      .filter((line) => line.includes('='))
-      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-  )
+  let own: Record<string, string>
+  try {
+    own = variablesIn((await box.exec(['env', '-0'])).stdout)
+  } catch (thrown) {
+    await box.stop()
+    throw thrown
+  }
   const cwd = options.cwd ?? box.workdir
   const running = new Set<HostProgram>()
   const start = (argv: readonly string[], env: Readonly<Record<string, string>>, lines: boolean) => {
@@ -59,4 +59,14 @@ export async function hostPlace(options: {
       await box.stop()
     },
   }
+}
+
+/** What `env -0` prints. */
+function variablesIn(text: string): Record<string, string> {
+  return Object.fromEntries(
+    text
+      .split('\0')
+      .filter((line) => line.includes('='))
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  )
 }

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { clearTimeout, setTimeout } from '../../core/own-time.ts'
 import { KeptOutput, outputFields } from '../../sandbox/command-output.ts'
+import { isAlive } from '../../sandbox/process-table.ts'
 import { LineQueue } from './line-queue.ts'
 import type { ProgramEnd } from './program-end.ts'
 
@@ -15,6 +16,8 @@ export class HostProgram {
   private readonly child: ChildProcessWithoutNullStreams
   private readonly lines: LineQueue | undefined
   private over = false
+  /** Whether anything of its process group may be left. A group that is gone may be another's by the time we stop. */
+  private groupLeft = true
 
   /** With `lines`, its output is read by `line()` and kept nowhere else. */
   constructor(options: {
@@ -55,6 +58,7 @@ export class HostProgram {
       })
       this.child.once('exit', (exitCode, signal) => {
         end = { exitCode, signal }
+        this.groupLeft = this.child.pid !== undefined && isAlive(-this.child.pid)
         setTimeout(settle, outputGraceMs)
       })
       this.child.once('close', settle)
@@ -92,7 +96,7 @@ export class HostProgram {
   }
 
   private signalGroup(signal: NodeJS.Signals): void {
-    if (this.child.pid === undefined) return
+    if (this.child.pid === undefined || !this.groupLeft) return
     try {
       process.kill(-this.child.pid, signal)
     } catch {

@@ -48,7 +48,12 @@ export async function openPlace(plan: CommandPlan, context: HarnessContext, reac
         label,
         signal,
       })
-      return boxPlace(box, { outputBytes, close: () => box.stop() })
+      try {
+        return await boxPlace(box, { outputBytes, close: () => box.stop() })
+      } catch (thrown) {
+        await box.stop()
+        throw thrown
+      }
     }
   }
 }

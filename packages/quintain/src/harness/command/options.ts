@@ -127,17 +127,24 @@ function onThisMachine({ argv, cwd, env }: CommandOptions): readonly string[] {
 
 /** An argument that names a file here, by its whole path. A bare word is none: it may be a command of the program. */
 function wholePath(argument: string): string {
-  const named = /[./]/.test(argument) && !argument.includes('\0') && !isAbsolute(argument)
-  const isFile = named && statSync(argument, { throwIfNoEntry: false })?.isFile() === true
-  return isFile ? resolve(argument) : argument
+  return /[./]/.test(argument) && !isAbsolute(argument) && isFile(argument) ? resolve(argument) : argument
 }
 
 function executable(path: string): string | undefined {
   try {
     accessSync(path, constants.X_OK)
-    return statSync(path).isFile() ? path : undefined
   } catch {
     return undefined
+  }
+  return isFile(path) ? path : undefined
+}
+
+/** Any text may be asked for: a script in an argument is longer than a name can be. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
   }
 }
 

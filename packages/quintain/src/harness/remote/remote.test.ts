@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ModelAddress } from '../../core/index.ts'
 import { type FakeOptions, fakeContext } from '../__fixtures__/fake-context.ts'
@@ -208,6 +209,7 @@ describe('remote', () => {
   test('status is read whatever it is', () => {
     for (const odd of [undefined, null, 1, 'x', [], { terminated: 'yes' }, { info: 5, status: 'x' }])
       expect(statusIn(odd)).toEqual({ over: false })
+    fc.assert(fc.property(fc.anything(), (said) => typeof statusIn(said).over === 'boolean'))
     expect(statusIn({ status: { code: 101 } })).toEqual({ over: false })
     expect(statusIn({ status: { code: 100 } })).toEqual({ over: true })
   })
