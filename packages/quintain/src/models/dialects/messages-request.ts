@@ -1,16 +1,14 @@
 import type { Message } from '../../core/message.ts'
-import type { ModelRequest, Sampling, ToolSpec } from '../../core/model.ts'
-import type { WireSettings } from '../../core/wire.ts'
+import type { ModelRequest, ToolSpec } from '../../core/model.ts'
 import {
   type Fields,
   fieldsOf,
+  isFields,
   listOf,
   optional,
-  optionalCount,
   optionalFields,
   optionalFlag,
   optionalList,
-  optionalNumber,
   optionalText,
   requiredText,
   unknownFields,
@@ -18,9 +16,13 @@ import {
   wrong,
 } from './body-fields.ts'
 import { DialectError } from './dialect.ts'
+import { messagesLayout } from './messages-blocks.ts'
 import { blocksOf, readParts, readTurns } from './messages-input.ts'
-import { rememberThread, unthreaded, wholeTurns } from './messages-threads.ts'
-import type { History } from './recorded-reply.ts'
+import { readSampling, readSettings } from './messages-settings.ts'
+import { earlierTurns, rememberThread, unthreaded } from './messages-threads.ts'
+import { type History, recordedReply } from './recorded-reply.ts'
+import { keptWhole } from './reply-layout.ts'
+import { markedReply } from './reply-mark.ts'
 
 /** Fields that are read, and those that change nothing of what is sampled. Any other is one that no other dialect knows. */
 const known = new Set([
@@ -80,12 +82,32 @@ export function readMessagesRequest(
     sampling: readSampling(body),
     wire: {
       dialect: 'messages',
-      body: earlier === undefined ? body : { ...body, messages: wholeTurns(earlier, body) },
+      body: { ...body, messages: [...earlierTurns(earlier), ...unmarked(body, history)] },
       stream: optionalFlag(body, 'stream') ?? false,
       settings: { ...readSettings(body, own), own },
       wants: { logprobs: false, tokenIds: false, usage: true },
     },
   }
+}
+
+/** Turns as the provider wrote them: it can read no mark of ours. */
+function unmarked(body: Fields, history: History): unknown[] {
+  return listOf(optional(body, 'messages'), 'messages').map((turn) => {
+    const content = isFields(turn) && turn['role'] === 'assistant' ? turn['content'] : undefined
+    if (!isFields(turn) || !Array.isArray(content) || !content.some(isMarked)) return turn
+    return {
+      ...turn,
+      content: content.flatMap((block: unknown) =>
+        isMarked(block)
+          ? keptWhole(recordedReply(markedReply(block.signature), history), messagesLayout)
+          : [block],
+      ),
+    }
+  })
+}
+
+function isMarked(block: unknown): block is { signature: string } {
+  return isFields(block) && markedReply(block['signature']) !== undefined
 }
 
 function readSystem(body: Fields): Message[] {
@@ -124,80 +146,4 @@ function readTools(body: Fields, own: string[]): ToolSpec[] {
       ...(strict === undefined ? {} : { strict }),
     }
   })
-}
-
-function readSampling(body: Fields): Sampling {
-  const maxTokens = optionalCount(body, 'max_tokens')
-  if (maxTokens === undefined)
-    throw new DialectError('invalid_request', 'max_tokens: Field required', 'max_tokens')
-  const temperature = optionalNumber(body, 'temperature')
-  const topP = optionalNumber(body, 'top_p')
-  const stop = optionalList(body, 'stop_sequences')?.map((text, index) => {
-    if (typeof text !== 'string') throw wrong(`stop_sequences.${index}`, 'a string')
-    return text
-  })
-  const effort = optionalText(optionalFields(body, 'output_config') ?? {}, 'effort', 'output_config.')
-  return {
-    maxTokens,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { topP }),
-    ...(stop === undefined || stop.length === 0 ? {} : { stop }),
-    ...(effort === undefined ? {} : { reasoningEffort: effort }),
-  }
-}
-
-function readSettings(body: Fields, own: string[]): Omit<WireSettings, 'own'> {
-  const topK = optionalNumber(body, 'top_k')
-  const format =
-    optionalFields(optionalFields(body, 'output_config') ?? {}, 'format', 'output_config.') ??
-    optionalFields(body, 'output_format')
-  const responseFormat = readFormat(format)
-  const reasoningTokens = readThinking(optionalFields(body, 'thinking'), own)
-  return {
-    ...readToolChoice(optionalFields(body, 'tool_choice')),
-    ...(responseFormat === undefined ? {} : { responseFormat }),
-    ...(topK === undefined ? {} : { topK }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
-  }
-}
-
-function readFormat(format: Fields | undefined): WireSettings['responseFormat'] {
-  if (format === undefined) return undefined
-  const at = 'output_config.format.'
-  const type = requiredText(format, 'type', at)
-  if (type !== 'json_schema') throw unsupported(`An output format of type '${type}'`, `${at}type`)
-  const schema = { ...fieldsOf(optional(format, 'schema'), `${at}schema`) }
-  return { type: 'schema', name: 'output', schema, strict: true }
-}
-
-/** Tokens of thinking at most; undefined where the model decides, as it does without being told so. */
-function readThinking(thinking: Fields | undefined, own: string[]): number | undefined {
-  if (thinking === undefined) return undefined
-  const type = requiredText(thinking, 'type', 'thinking.')
-  if (type === 'enabled') {
-    const budget = optionalCount(thinking, 'budget_tokens', 'thinking.')
-    if (budget === undefined) throw wrong('thinking.budget_tokens', 'a positive integer')
-    return budget
-  }
-  if (type === 'disabled') return 0
-  if (type !== 'adaptive') own.push(`thinking.type (${type})`)
-  return undefined
-}
-
-function readToolChoice(choice: Fields | undefined): Pick<WireSettings, 'toolChoice' | 'parallelToolCalls'> {
-  if (choice === undefined) return {}
-  const type = requiredText(choice, 'type', 'tool_choice.')
-  const alone = optionalFlag(choice, 'disable_parallel_tool_use', 'tool_choice.')
-  const parallel = alone === undefined ? {} : { parallelToolCalls: !alone }
-  switch (type) {
-    case 'auto':
-    case 'none':
-      return { toolChoice: type, ...parallel }
-    case 'any':
-      return { toolChoice: 'required', ...parallel }
-    case 'tool':
-      return { toolChoice: { tool: requiredText(choice, 'name', 'tool_choice.') }, ...parallel }
-    default:
-      throw wrong('tool_choice.type', "'auto', 'any', 'tool' or 'none'")
-  }
 }

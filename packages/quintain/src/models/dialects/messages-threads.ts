@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts'
-import { type Fields, listOf, optional, optionalFields, requiredText } from './body-fields.ts'
+import { type Fields, optional, optionalFields, requiredText } from './body-fields.ts'
 import { DialectError } from './dialect.ts'
 import { turnsOf } from './messages-blocks.ts'
 import { type History, recordedReply } from './recorded-reply.ts'
@@ -38,8 +38,7 @@ export function rememberThread(messages: readonly Message[], body: Fields): void
   begun.set(first, said)
 }
 
-/** The conversation so far and what a request adds to it, as turns of a body. */
-export function wholeTurns(earlier: readonly Message[], body: Fields): unknown[] {
-  const { turns } = turnsOf(earlier)
-  return [...turns, ...listOf(optional(body, 'messages'), 'messages')]
+/** The conversation so far as turns of a body. */
+export function earlierTurns(earlier: readonly Message[] | undefined): unknown[] {
+  return earlier === undefined ? [] : turnsOf(earlier).turns
 }

@@ -120,6 +120,21 @@ describe('a request', () => {
     expect(messages[1]).toEqual(reply)
   })
 
+  test('sends a provider what it wrote where the program has a mark', () => {
+    const { message } = readResponse(messagesDialect.readReply(wholeReplies.messages)!)
+    const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'quintain.reply-1' }
+    const messages = [
+      ...least.messages,
+      { role: 'assistant', content: [thinking, { type: 'text', text: 'x' }] },
+    ]
+    const request = readRequest({ ...least, messages }, { history: remembers(message) })
+    const [first, second] = wholeReplies.messages['content'] as Body[]
+    expect(request.wire.body['messages']).toEqual([
+      ...least.messages,
+      { role: 'assistant', content: [first, second, { type: 'text', text: 'x' }] },
+    ])
+  })
+
   test.each<[string, Body, string]>([
     ['a server tool', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools.0.type'],
     ['an MCP server', { mcp_servers: [{ type: 'url', url: 'http://x', name: 'x' }] }, 'mcp_servers'],

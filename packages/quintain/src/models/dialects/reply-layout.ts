@@ -21,6 +21,12 @@ export function keptItems(message: AssistantMessage, key: string): KeptItem[] {
   return Array.isArray(kept) ? kept.filter(isKept) : []
 }
 
+/** What was kept whole of a reply, for the place of a mark that stood for it. */
+export function keptWhole(message: AssistantMessage | undefined, key: string): Record<string, unknown>[] {
+  if (message === undefined) return []
+  return keptItems(message, key).flatMap((entry) => (entry.kind === 'whole' ? [entry.item] : []))
+}
+
 function isKept(value: unknown): value is KeptItem {
   if (!isFields(value) || !isFields(value['item'])) return false
   const { kind } = value

@@ -105,6 +105,15 @@ describe('a request', () => {
     expect(request.wire.body['input']).toEqual([...output, ...results])
   })
 
+  test('sends a provider what it wrote where the program has a mark', () => {
+    const { message } = readResponse(responsesDialect.readReply(wholeReplies.responses)!)
+    const mark = { type: 'reasoning', id: 'rs_reply-1_0', summary: [], encrypted_content: 'quintain.reply-1' }
+    const request = readRequest({ model: 'm', input: [mark] }, { history: remembers(message) })
+    const [reasoning] = wholeReplies.responses['output'] as Body[]
+    expect(request.wire.body['input']).toEqual([reasoning])
+    expect(readRequest({ model: 'm', input: [mark] }).wire.body['input']).toEqual([])
+  })
+
   test('keeps replies apart that follow each other, and calls of one reply together', () => {
     const replies = new Map<string, Message[]>([
       ['msg_1', [{ role: 'assistant', content: 'one' }]],
