@@ -274,6 +274,26 @@ describe('command', () => {
     }
   })
 
+  test('gets no variable from a world by which programs are told what to load', async () => {
+    for (const name of ['NODE_OPTIONS', 'LD_PRELOAD', 'PATH', 'OPENAI_BASE_URL', 'https_proxy', 'PYTHONPATH'])
+      await expect(play('', { endpoints: { [name]: 'x' } })).rejects.toMatchObject({
+        fault: { owner: 'world', code: 'endpoint_reserved' },
+      })
+  })
+
+  test.for([
+    ['x'.repeat(1 << 22), 'arguments that are too long'],
+    ['a\0b', 'arguments that no program can take'],
+  ])('whose task no argument can hold is a fault', async ([content, words]) => {
+    const playing = play('', {
+      messages: [{ role: 'user', content: content! }],
+      command: { argv: [node, '-e', '', '{input}'], task: 'args' },
+    })
+    await expect(playing).rejects.toMatchObject({
+      fault: { code: 'agent_not_started', message: expect.stringContaining(words!) as string },
+    })
+  })
+
   test('finds a script that is named by a relative path', async () => {
     const script = relative(process.cwd(), fileURLToPath(new URL('../__fixtures__/echo.js', import.meta.url)))
     const end = await play('', { command: { argv: [node, script, 'src', '-x.y'] } })

@@ -1,6 +1,6 @@
 import type { BoxFiles } from '../../core/index.ts'
 import { processDriver } from '../../sandbox/index.ts'
-import { HostProgram } from './host-program.ts'
+import { HostProgram, refusedStart } from './host-program.ts'
 import type { Place } from './place.ts'
 
 /**
@@ -41,7 +41,12 @@ export async function hostPlace(options: {
     write: (file, text) => box.write(file, text),
     read: (file) => box.read(file),
     async run(argv, { env, stdin, signal }) {
-      const program = start(argv, env, false)
+      let program: HostProgram
+      try {
+        program = start(argv, env, false)
+      } catch (thrown) {
+        return refusedStart(thrown)
+      }
       program.write(stdin)
       program.endInput()
       const stop = () => void program.stop(graceMs)

@@ -105,6 +105,13 @@ export class HostProgram {
   }
 }
 
+/** How a program ended that the system would not start, or could not be asked to. */
+export function refusedStart(thrown: unknown): ProgramEnd {
+  const { code = '' } = thrown as NodeJS.ErrnoException
+  const notStarted = code.startsWith('ERR_INVALID') ? 'invalid' : (refusals[code] ?? 'no_process')
+  return { exitCode: null, signal: null, timedOut: false, stdout: '', stderr: '', notStarted }
+}
+
 const refusals: Record<string, NonNullable<ProgramEnd['notStarted']>> = {
   ENOENT: 'not_found',
   EACCES: 'not_executable',

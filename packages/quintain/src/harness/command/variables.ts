@@ -1,4 +1,5 @@
 import type { ModelAddress } from '../../core/index.ts'
+import { SeatStop } from '../../gateway/index.ts'
 
 /** Stops what programs would otherwise send about themselves and their runs to somebody. */
 const quiet: Readonly<Record<string, string>> = {
@@ -20,7 +21,17 @@ export interface Links {
   endpoints: Readonly<Record<string, string>>
 }
 
-/** The variables that a program is given, beside those that its user declares. */
+/**
+ * Variables by which a program is told what to load, where to look or whom to trust. A world has no rights of ours, and an
+ * endpoint of this name would lend it those of the program.
+ */
+const reserved =
+  /^(?:PATH|HOME|SHELL|USER|LANG|PWD|TMPDIR|ENV|IFS|EDITOR|PAGER|LC_.*|LD_.*|DYLD_.*|GLIBC_.*|GCONV_.*|MALLOC_.*|BASH.*|NODE_.*|NPM_.*|PYTHON.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|JAVA_.*|_JAVA_.*|JDK_.*|DOTNET_.*|LUA_.*|PHP.*|GIT_.*|SSH_.*|SSL_.*|CURL_.*|REQUESTS_.*|XDG_.*|.*_PROXY|OPENAI_.*|ANTHROPIC_.*|QUINTAIN_.*)$/i
+
+/**
+ * The variables that a program is given, beside those that its user declares. Throws a fault of the world for an endpoint
+ * whose name is one of those above.
+ */
 export function variablesOf(links: Links, taskFile: string): Record<string, string> {
   const { model, tools, mcp, endpoints } = links
   const variables: Record<string, string> = { ...quiet, QUINTAIN_TASK_FILE: taskFile }
@@ -41,5 +52,18 @@ export function variablesOf(links: Links, taskFile: string): Record<string, stri
     variables['QUINTAIN_MCP_URL'] = mcp.url
     if (Object.keys(mcp.headers).length > 0) variables['QUINTAIN_MCP_HEADERS'] = JSON.stringify(mcp.headers)
   }
+  for (const name of Object.keys(endpoints)) if (reserved.test(name)) throw reservedEndpoint(name)
   return { ...variables, ...endpoints }
+}
+
+function reservedEndpoint(name: string): SeatStop {
+  return new SeatStop({
+    fault: {
+      owner: 'world',
+      stage: 'open',
+      code: 'endpoint_reserved',
+      message: `world.endpoints() names ${name}, which tells programs what to load or where to look; give it a name of its own`,
+      retryable: false,
+    },
+  })
 }

@@ -1,4 +1,4 @@
-import { type Schema, type Tool, textOf } from '../../core/index.ts'
+import { FaultError, type Schema, type Tool, textOf } from '../../core/index.ts'
 import type { ToolAnswer, ToolDesk } from './tool-desk.ts'
 
 /** The tools of a desk as tools that can be served over MCP. What fits a tool is for the world to say, not for this side. */
@@ -8,7 +8,15 @@ export function mcpToolsOf(desk: ToolDesk): Tool[] {
     description: spec.description,
     schema: anything,
     spec,
-    run: async (input: unknown) => resultOf(await desk.call(spec.name, input)),
+    run: async (input: unknown) => {
+      try {
+        return resultOf(await desk.call(spec.name, input))
+      } catch (thrown) {
+        // Whoever asked is told that there is no answer; why, and whose fault it is, is for the records.
+        const message = 'the rollout is over, or its world failed'
+        throw new FaultError({ owner: 'world', code: 'call_failed', message, retryable: false }, thrown)
+      }
+    },
   }))
 }
 

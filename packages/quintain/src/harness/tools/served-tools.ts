@@ -5,6 +5,11 @@ import { mcpToolsOf } from './mcp-tools-of.ts'
 import { SharedServer } from './shared-server.ts'
 import type { ToolDesk } from './tool-desk.ts'
 
+/** A call's deadline is the world's own; what waits behind others has none. */
+const mostMs = 2 ** 31 - 1
+/** Of one attempt, calls that may wait; more are answered with an error. */
+const maxWaiting = 1_000
+
 /** Where a program reaches tools, on 127.0.0.1. */
 export interface ToolAddress {
   readonly port: number
@@ -66,7 +71,7 @@ export class ServedTools {
 
   private async openMcp(): Promise<ToolAddress> {
     const { server, release } = await mcpServer.acquire()
-    const mount = server.mount({ tools: mcpToolsOf(this.desk) })
+    const mount = server.mount({ tools: mcpToolsOf(this.desk), callMs: mostMs, maxWaiting })
     this.closing.push(async () => {
       await mount.close()
       await release()
