@@ -1,7 +1,7 @@
 import type { ReplyDelta } from '../../core/wire.ts'
 import { excerpt, isRetryableStatus, type ProviderError, readProviderError } from '../provider-error.ts'
 import type { StreamEnd } from '../stream-assembly.ts'
-import { normalizeToolCalls } from '../tool-call.ts'
+import { uniqueCallId } from '../tool-call.ts'
 import { isFields } from './body-fields.ts'
 import type { ReaderOptions, ReplyReader } from './dialect.ts'
 import type { Block } from './messages-blocks.ts'
@@ -141,14 +141,13 @@ function createPieces(
   function addCall(index: unknown, block: Block): void {
     const call = calls.size
     calls.set(index, call)
-    const given = typeof block['id'] === 'string' && block['id'] !== ''
-    const [named] = normalizeToolCalls(
-      [{ id: given ? block['id'] : `call_${call + 1}`, name: block['name'] }],
-      taken,
-    ).calls
-    if (named === undefined) return
-    tell({ type: 'call', call, id: named.id, name: named.name })
-    const { input } = block
+    const { id, name, input } = block
+    tell({
+      type: 'call',
+      call,
+      id: uniqueCallId(typeof id === 'string' ? id : '', call, taken),
+      name: typeof name === 'string' ? name : '',
+    })
     if (isFields(input) && Object.keys(input).length > 0)
       tell({ type: 'arguments', call, text: JSON.stringify(input) })
   }

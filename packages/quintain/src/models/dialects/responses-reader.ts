@@ -2,7 +2,7 @@ import type { ReplyDelta } from '../../core/wire.ts'
 import type { RawMessage } from '../completion.ts'
 import { excerpt, isRetryableStatus, type ProviderError, readProviderError } from '../provider-error.ts'
 import type { StreamEnd } from '../stream-assembly.ts'
-import { normalizeToolCalls } from '../tool-call.ts'
+import { uniqueCallId } from '../tool-call.ts'
 import { isFields } from './body-fields.ts'
 import type { ReaderOptions, ReplyReader } from './dialect.ts'
 import type { Item } from './responses-items.ts'
@@ -101,12 +101,13 @@ function createPieces(
   function addCall(index: unknown, item: Item): void {
     const call = calls.size
     calls.set(index, { call, told: '' })
-    const given = typeof item['call_id'] === 'string' && item['call_id'] !== ''
-    const [named] = normalizeToolCalls(
-      [{ id: given ? item['call_id'] : `call_${call + 1}`, name: item['name'] }],
-      taken,
-    ).calls
-    if (named !== undefined) tell({ type: 'call', call, id: named.id, name: named.name })
+    const { call_id: id, name } = item
+    tell({
+      type: 'call',
+      call,
+      id: uniqueCallId(typeof id === 'string' ? id : '', call, taken),
+      name: typeof name === 'string' ? name : '',
+    })
   }
 
   /** Tells what is left of arguments that are whole. */
