@@ -103,3 +103,19 @@ export function fakeContext(options: FakeOptions = {}): { context: HarnessContex
   }
   return { context, done }
 }
+
+/** A reply with all that a reply can have. */
+export const calling = {
+  message: {
+    role: 'assistant',
+    content: 'I look.',
+    reasoning: 'hm',
+    toolCalls: [{ id: 'c1', name: 'act', arguments: '{"n": 1}' }],
+    extra: { signature: 'x' },
+  },
+  finish: 'tool_calls',
+  finishRaw: 'tool_use',
+  usage: { fresh: 3, cacheRead: 2, cacheWrite: 1, output: 5, reasoning: 2 },
+  responseId: 'r1',
+  model: 'm-1',
+} satisfies Partial<ModelResponse>
