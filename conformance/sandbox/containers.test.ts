@@ -19,7 +19,15 @@ describe.skipIf(!able.available)('driver docker against an engine of ours', () =
     await engine.stop()
   })
   // Our engine has one user, no quota, and an archiver that is given names as text.
-  boxSuite(driver, { disk: true, signals: true, readOnlyFiles: true, bytes: true })
+  boxSuite(driver, {
+    disk: true,
+    signals: true,
+    readOnlyFiles: true,
+    bytes: true,
+    still: true,
+    modes: true,
+    partial: true,
+  })
 
   it('asks for a container that holds', async () => {
     const box = await driver.start({
@@ -116,6 +124,6 @@ engines.forEach(sayMissing)
 describe.each(engines)('driver $driver.name', ({ driver, missing }) => {
   describe.skipIf(missing !== undefined)(missing ?? 'a container', () => {
     afterAll(() => driver.close?.())
-    boxSuite(driver, { disk: true, signals: true })
+    boxSuite(driver, { disk: true, signals: true, still: true, modes: true, partial: true })
   })
 })

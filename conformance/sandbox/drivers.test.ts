@@ -4,7 +4,7 @@ import { boxSuite, type Lacks } from './box-suite.ts'
 
 const lacking: Record<string, Lacks> = {
   process: { readOnlyFiles: true, disk: true },
-  bash: { processes: true, bytes: true },
+  bash: { processes: true, bytes: true, modes: true },
 }
 
 const all = await candidates()

@@ -199,7 +199,7 @@ describe.skipIf(!available.available)('leaving a bwrap box', () => {
       'grep -E "Cap|NoNewPrivs|Seccomp:" /proc/self/status; cp /usr/bin/id . && chmod u+s id && ./id -u; ' +
         'find / -xdev -perm -4000 2>/dev/null; su -c id; mount -t tmpfs x /mnt; umount /usr; unshare -U true; unshare -r id; ' +
         'unshare -m true; chroot / true; mknod dev b 8 0; ls -la dev; hostname evil; ' +
-        'perl -e \'for (165, 272, 308, 248, 249, 250, 321, 298, 425, 438, 304, 175) { syscall($_, 0, 0, 0, 0, 0); print "call $_: ", $!+0, "\\n" }\' ',
+        'perl -e \'for (165, 272, 308, 248, 249, 250, 321, 298, 425, 438, 304, 175, 101, 310, 311) { syscall($_, 0, 0, 0, 0, 0); print "call $_: ", $!+0, "\\n" }\' ',
     )
     expect(told.match(/^Cap\w+:\t0{16}$/gm)).toHaveLength(5)
     expect(told).toMatch(/NoNewPrivs:\t1/)
@@ -207,7 +207,7 @@ describe.skipIf(!available.available)('leaving a bwrap box', () => {
     expect(told).not.toMatch(/^0$/m)
     expect(told).not.toContain('uid=0')
     expect(told).not.toMatch(/^b/m)
-    if (process.arch === 'x64') expect(told.match(/^call \d+: 1$/gm)).toHaveLength(12)
+    if (process.arch === 'x64') expect(told.match(/^call \d+: 1$/gm)).toHaveLength(15)
   })
 
   it('has no keyring, terminal or descriptor of ours', async () => {
@@ -306,6 +306,74 @@ describe.skipIf(!available.available)('leaving a bwrap box', () => {
     await Promise.all(boxes.map((box) => box.stop()))
     expect(mounts()).toBe(before)
     expect(groups()).toEqual([])
+  })
+
+  it('leaves no control group of a start that was refused', async () => {
+    const refusedStarts: BoxOptions[] = [
+      { image: '/nonexistent' },
+      { readOnlyFiles: { 't.sh': 'x' } },
+      { readOnlyFiles: { '/tests/a': 'x', '/tests/a/b': 'x' } },
+      { files: { '/usr/x': '' } },
+      { files: { '/tests/b': '' }, readOnlyFiles: { '/tests/a': '' } },
+      { workdir: '/usr/x' },
+      { files: { big: new Uint8Array(3 * 2 ** 20) }, limits: { diskMb: 2 } },
+    ]
+    for (const options of refusedStarts) await expect(driver.start(options)).rejects.toBeDefined()
+    expect(groups()).toEqual([])
+    for (const options of refusedStarts.toSpliced(2, 1))
+      await expect(driver.start(options)).rejects.toMatchObject({ code: 'options_invalid' })
+  })
+
+  it('has read-only files by whatever bytes their names are', async () => {
+    const box = await start({
+      readOnlyFiles: { '/tests/\udcff/x': 'one', '/tests/\udcfe': 'two', '/tests/\udcfe\ud800': '' },
+    })
+    const { stdout } = await box.exec("cat $'/tests/\\xff/x' $'/tests/\\xfe'; ls /tests | wc -l")
+    expect(stdout).toBe('onetwo3\n')
+  })
+
+  it('cannot use up the descriptors of whoever started it', async () => {
+    let most = 0
+    const connected = new Set<unknown>()
+    const server = createServer((socket) => {
+      connected.add(socket)
+      most = Math.max(most, connected.size)
+      socket.on('error', () => {})
+      socket.on('close', () => connected.delete(socket))
+      socket.on('data', () => socket.end('heard'))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+    const { port } = server.address() as { port: number }
+    try {
+      const box = await start({
+        limits: { wallMs: 20_000 },
+        network: { sockets: [{ box: { port: 9009 }, host: { port } }] },
+      })
+      const flood =
+        'perl -e \'my @all; for (1 .. 380) { socket(my $s, 2, 1, 0) or last; connect($s, pack("S n a4 x8", 2, 9009, "\\x7f\\0\\0\\1")) or last; push @all, $s } print scalar @all; select undef, undef, undef, 0.5\''
+      expect((await box.exec(flood)).stdout).toBe('380')
+      expect(most).toBeLessThanOrEqual(256)
+      const polite = 'exec 3<>/dev/tcp/127.0.0.1/9009 && echo hello >&3 && cat <&3'
+      expect((await box.exec(polite)).stdout).toBe('heard')
+      expect((await box.exec('ulimit -n')).stdout.trim()).toMatch(/^\d{1,4}$/)
+    } finally {
+      server.close()
+    }
+  })
+
+  it('is scored as an empty box when a command in it cannot be ended', async () => {
+    const box = await start({ label: `stuck-${process.pid}` })
+    await box.write('left', 'x')
+    const running = box.exec(`exec -a stuck${process.pid} sleep 60`, { wallMs: 500 })
+    while (processesSaying(`stuck${process.pid}`).length === 0) await box.exec('true')
+    // Its first process, which is to end the command, does nothing any more.
+    const [sleeper] = processesSaying(`stuck${process.pid}`)
+    const first = Number(/^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${sleeper}/status`, 'utf8'))?.[1])
+    process.kill(first, 'SIGSTOP')
+    expect(await running).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
+    expect(await box.exec('true')).toMatchObject({ notStarted: 'no_process' })
+    expect(await box.read('left')).toMatchObject({ ok: false, reason: 'missing' })
+    expect((await box.snapshot()).skipped).toEqual([{ path: '/box', reason: 'missing' }])
   })
 
   it('is a fault when somebody else ends it', async () => {

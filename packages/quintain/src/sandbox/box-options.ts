@@ -29,8 +29,24 @@ export interface BoxPlan {
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 export const boxHome = '/home/box'
 
+/** Every option there is: one that is misspelt would be none, and nobody would notice. */
+const known: Record<keyof BoxOptions, true> = {
+  image: true,
+  workdir: true,
+  files: true,
+  readOnlyFiles: true,
+  env: true,
+  limits: true,
+  network: true,
+  mounts: true,
+  label: true,
+  signal: true,
+}
+
 /** Throws `options_invalid` for what no driver can honour. */
 export function planBox(options: BoxOptions = {}): BoxPlan {
+  for (const name of Object.keys(options))
+    if (!Object.hasOwn(known, name)) invalid(name, `there are ${Object.keys(known).join(', ')}`)
   const workdir = absolute(options.workdir ?? '/box', 'workdir')
   return {
     image: options.image,
@@ -115,6 +131,8 @@ function placeFiles(files: BoxFiles, workdir: string, option: string): PlacedFil
 
 function planSockets(network: BoxOptions['network']): readonly BoxSocket[] {
   if (network === undefined || network === 'none') return []
+  if (typeof network !== 'object' || !Array.isArray(network.sockets))
+    invalid('network', "give 'none' or { sockets: [{ box, host }] }; a box never has the host's network")
   for (const { box, host } of network.sockets) {
     for (const end of [box, host]) {
       if ('path' in end) absolute(end.path, 'network')

@@ -1,9 +1,10 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { bytesOfName } from '../box-name.ts'
 import { type BoxPlan, boxHome, type PlacedFile, refuseOption } from '../box-options.ts'
 
 /** Descriptors of the first process, by what they are for. Read-only files come after them. */
-export const descriptors = { errors: 2, channel: 3, filter: 4, info: 5, firstFile: 6 } as const
+export const descriptors = { errors: 2, channel: 3, filter: 4, info: 5, options: 6, firstFile: 7 } as const
 
 /** What programs of the host need of `/etc`; nothing that names users, machines, networks or keys. */
 const etc = [
@@ -57,11 +58,16 @@ const taken = new Set([
 ])
 
 /**
- * The command line of bubblewrap for a box. One tmpfs of limited size is the root of everything that can be written;
+ * The options of bubblewrap for a box, as it reads them with `--args`: each ends with a NUL, and is bytes, since the names of
+ * read-only files are; arguments of a process that Node starts are text. One tmpfs of limited size is the root of everything that can be written;
  * the system's programs are mounted into it read-only, and read-only files lie in folders that are mounts of their own,
  * which can neither be changed nor moved away.
  */
-export function bwrapArguments(plan: BoxPlan, command: readonly string[]): string[] {
+export function bwrapOptions(plan: BoxPlan): Buffer {
+  return Buffer.concat(optionsOf(plan).map((option) => bytesOfName(`${option}\0`)))
+}
+
+function optionsOf(plan: BoxPlan): string[] {
   const mode = (file: PlacedFile) => ('link' in file ? 0o777 : file.mode).toString(8).padStart(4, '0')
   return [
     ...[
@@ -90,13 +96,29 @@ export function bwrapArguments(plan: BoxPlan, command: readonly string[]): strin
     ),
     ...readOnlyFolders(plan).flatMap((folder) => ['--remount-ro', folder]),
     ...['--seccomp', String(descriptors.filter), '--info-fd', String(descriptors.info)],
-    ...['--chdir', '/', '--', ...command],
+    ...['--chdir', '/'],
   ]
+}
+
+const top = (path: string) => path.split('/')[1]!
+
+/** Refuses files and a working directory in folders that nothing can be written to. */
+export function refuseReadOnlyPlaces(plan: BoxPlan): void {
+  const fixed = new Set(['proc', 'dev', 'sys', ...readOnlyFolders(plan).map(top)])
+  const system = plan.image === undefined ? hostFolders : names(plan.image).filter((name) => !made.has(name))
+  for (const name of system) fixed.add(name)
+  const paths = [
+    { option: 'workdir', path: plan.workdir },
+    ...plan.files.map(({ path }) => ({ option: 'files', path })),
+  ]
+  for (const { option, path } of paths) {
+    if (fixed.has(top(path)))
+      refuseOption('bwrap', option, `keeps /${top(path)} read-only, so ${path} cannot be there`)
+  }
 }
 
 /** Top-level folders of the read-only files. */
 function readOnlyFolders({ readOnlyFiles, workdir, mounts }: BoxPlan): string[] {
-  const top = (path: string) => path.split('/')[1]!
   const folders = new Set(readOnlyFiles.map(({ path }) => top(path)))
   const used = new Set([top(workdir), ...mounts.map(({ target }) => top(target))])
   for (const folder of folders) {
@@ -107,14 +129,17 @@ function readOnlyFolders({ readOnlyFiles, workdir, mounts }: BoxPlan): string[] 
   return [...folders].map((folder) => `/${folder}`)
 }
 
+const hostFolders = ['usr', 'bin', 'sbin', 'lib', 'lib32', 'lib64']
+/** Of an image, these are not taken: every box has its own. */
+const made = new Set(['dev', 'proc', 'sys', 'tmp', 'run', 'home'])
+
 /** The programs of the host, or all of an unpacked root file system. */
 function systemMounts(image: string | undefined): string[] {
   if (image !== undefined) {
-    const skipped = new Set(['dev', 'proc', 'sys', 'tmp', 'run', 'home'])
-    return names(image).flatMap((name) => (skipped.has(name) ? [] : mountOf(join(image, name), `/${name}`)))
+    return names(image).flatMap((name) => (made.has(name) ? [] : mountOf(join(image, name), `/${name}`)))
   }
   return [
-    ...['usr', 'bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => mountOf(`/${name}`, `/${name}`)),
+    ...hostFolders.flatMap((name) => mountOf(`/${name}`, `/${name}`)),
     ...etc.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
   ]
 }

@@ -59,15 +59,23 @@ export function cgroupParents(): Parent[] {
 }
 
 let made = 0
+/** Who we are in the names of our groups; known once, since later no file may be left to be opened. */
+let owner: string | undefined
 
 /** Throws as the file system does; the caller goes on without. */
 export function makeCgroup(parents: readonly Parent[], limits: CgroupLimits): Cgroup {
   made += 1
-  const name = `${prefix}${processNamespace()}-${process.pid}-${startOf(process.pid)}-${made}`
+  owner ??= ownName()
+  const name = `${prefix}${owner}-${made}`
   const groups = parents.map((parent) => ({ parent, folder: join(parent.folder, name) }))
-  for (const { parent, folder } of groups) {
-    mkdirSync(folder)
-    for (const [file, value] of settings(parent, limits)) writeFileSync(join(folder, file), value)
+  try {
+    for (const { parent, folder } of groups) {
+      mkdirSync(folder)
+      for (const [file, value] of settings(parent, limits)) writeFileSync(join(folder, file), value)
+    }
+  } catch (error) {
+    for (const { folder } of groups) removeEmpty(folder)
+    throw error
   }
   const memory = groups.find(({ parent }) => parent.controllers.includes('memory'))
   return {
@@ -125,6 +133,20 @@ async function removeGroup(folder: string): Promise<void> {
     }
     await sleep(Math.min(5 * (tries + 1), 100))
   }
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // It was not made.
+  }
+}
+
+function ownName(): string {
+  const start = startOf(process.pid)
+  if (start === undefined) throw new Error('/proc tells nothing of this process')
+  return `${processNamespace()}-${process.pid}-${start}`
 }
 
 /** Whether a group with its limits can be made there. */

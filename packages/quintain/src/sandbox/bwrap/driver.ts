@@ -6,10 +6,10 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 import type { Availability, Box, BoxOptions, SandboxDriver } from '../../core/sandbox.ts'
 import { type BoxPlan, planBox, refuseOption } from '../box-options.ts'
 import { findProgram } from '../find-program.ts'
-import { killQuietly } from '../process-table.ts'
+import { killQuietly, startOf } from '../process-table.ts'
 import { sandboxFault } from '../sandbox-fault.ts'
 import { Turnstile } from '../turnstile.ts'
-import { bwrapArguments, descriptors, ownEtc } from './arguments.ts'
+import { bwrapOptions, descriptors, ownEtc, refuseReadOnlyPlaces } from './arguments.ts'
 import { BwrapBox } from './box.ts'
 import { type Cgroup, cgroupParents, makeCgroup, sweepCgroups } from './cgroup.ts'
 import { Channel, type Frame } from './channel.ts'
@@ -82,6 +82,8 @@ class BwrapDriver implements SandboxDriver {
       refuseOption('bwrap', 'readOnlyFiles', `takes ${mostReadOnlyFiles} at most`)
     if (plan.sockets.some(({ box }) => 'port' in box && box.port < firstFreePort))
       refuseOption('bwrap', 'network', `can listen on ports from ${firstFreePort} on in a box`)
+    refuseReadOnlyPlaces(plan)
+    refuseTooMuch(plan)
     if (this.#program === undefined || this.#machine === undefined)
       throw sandboxFault('sandbox_start_failed', 'bubblewrap is not installed, or not for this machine')
     return this.#door.through(() => this.#start(plan, options.signal))
@@ -102,19 +104,21 @@ class BwrapDriver implements SandboxDriver {
 
   async #start(plan: BoxPlan, signal: AbortSignal | undefined): Promise<Box> {
     signal?.throwIfAborted()
+    // Before there is anything that would have to be removed again.
+    const options = bwrapOptions(plan)
     const cgroup = this.#makeCgroup(plan)
-    const child = this.#spawn(plan, cgroup !== undefined)
+    const child = this.#spawn(plan, options, cgroup !== undefined)
     const ended = new Promise<void>((resolve) => {
       child.once('close', () => resolve())
       child.once('error', () => resolve())
     })
-    let inner: number | undefined
+    let inner: { pid: number; start: string | undefined } | undefined
     const housing = {
       shell: shellOf(plan.image),
       outOfMemoryKills: () => cgroup?.outOfMemoryKills() ?? null,
       end: async () => {
-        // The first process of the box: with it the kernel ends every other.
-        if (inner !== undefined) killQuietly(inner)
+        // The first process of the box: with it the kernel ends every other. Its number may be another's by now.
+        if (inner?.start !== undefined && startOf(inner.pid) === inner.start) killQuietly(inner.pid)
         child.kill('SIGKILL')
         await ended
         await cgroup?.remove()
@@ -148,8 +152,8 @@ class BwrapDriver implements SandboxDriver {
         signal?.addEventListener('abort', giveUp('it was cancelled'), { once: true })
       })
       const [info] = await Promise.all([readInfo(at(child, descriptors.info) as Readable), ready])
-      inner = info
-      if (cgroup !== undefined && inner !== undefined) cgroup.attach(inner)
+      if (info !== undefined) inner = { pid: info, start: startOf(info) }
+      if (cgroup !== undefined && info !== undefined) cgroup.attach(info)
       const started = box!
       await started.furnish([...etcFiles(plan), ...plan.files])
       signal?.throwIfAborted()
@@ -175,7 +179,7 @@ class BwrapDriver implements SandboxDriver {
     }
   }
 
-  #spawn(plan: BoxPlan, grouped: boolean): ChildProcess {
+  #spawn(plan: BoxPlan, options: Uint8Array, grouped: boolean): ChildProcess {
     const machine = this.#machine!
     const { memoryMb, pids } = plan.limits
     const floor = grouped
@@ -183,11 +187,15 @@ class BwrapDriver implements SandboxDriver {
       : { dataBytes: Math.ceil(memoryMb * 2 ** 20), processes: pids + 1 }
     const command = ['/usr/bin/perl', '-e', supervisor, ...supervisorArguments(machine, floor)]
     const readOnly = plan.readOnlyFiles.flatMap((file) => ('link' in file ? [Buffer.alloc(0)] : [file.data]))
-    const child = spawn(this.#program!, bwrapArguments(plan, command), {
+    const child = spawn(this.#program!, ['--args', String(descriptors.options), '--', ...command], {
       argv0: plan.label === '' ? 'quintain-box' : `quintain-box ${plan.label}`,
       env: {},
       cwd: '/',
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...readOnly.map(() => 'pipe' as const)],
+      stdio: [
+        ...['ignore' as const, 'ignore' as const],
+        ...['pipe' as const, 'pipe' as const, 'pipe' as const, 'pipe' as const, 'pipe' as const],
+        ...readOnly.map(() => 'pipe' as const),
+      ],
       ...ownUser(),
     })
     const give = (descriptor: number, bytes: Uint8Array) => {
@@ -196,10 +204,23 @@ class BwrapDriver implements SandboxDriver {
       pipe?.on('error', () => {})
       ;(pipe as Writable | null)?.end(bytes)
     }
+    give(descriptors.options, options)
     give(descriptors.filter, seccompFilter(machine))
     readOnly.forEach((bytes, index) => void give(descriptors.firstFile + index, bytes))
     return child
   }
+}
+
+/** Refuses first files for which there is no room: an error of whoever asks, and none that comes right by itself. */
+function refuseTooMuch({ files, limits }: BoxPlan): void {
+  const bytes = files.reduce((sum, file) => sum + ('link' in file ? 0 : file.data.length), 0)
+  if (bytes <= limits.diskMb * 2 ** 20) return
+  const needed = Math.ceil(bytes / 2 ** 20)
+  refuseOption(
+    'bwrap',
+    'files',
+    `has no room for their ${needed} MiB within limits.diskMb (${limits.diskMb})`,
+  )
 }
 
 /** A pipe of a child; a process that never was has none, and says why by its event. */

@@ -52,6 +52,8 @@ const machines: Partial<Record<string, Machine>> = {
       ...[246, 320, 175, 313, 176, 172, 173, 167, 168, 169, 163, 179, 164, 227, 305, 103, 153, 134, 180],
       // Files by handle, past every mount: name_to_handle_at, open_by_handle_at; pages of others: move_pages.
       ...[303, 304, 279],
+      // Other processes: ptrace, process_vm_readv, process_vm_writev. A traced one cannot be waited for by who started it.
+      ...[101, 310, 311],
     ],
   },
   arm64: {
@@ -73,6 +75,7 @@ const machines: Partial<Record<string, Machine>> = {
       ...[280, 241, 282, 272, 18],
       ...[104, 294, 105, 273, 106, 224, 225, 142, 89, 60, 170, 112, 266, 116, 58, 42],
       ...[264, 265, 239],
+      ...[117, 270, 271],
     ],
   },
 }

@@ -117,15 +117,28 @@ sub op_read {
   my @s = lstat $real or return reply($id, why(), "$!");
   return reply($id, 'outside', 'a link leads out of its folder') if $links && (split m{/}, $real)[1] ne (split m{/}, $path)[1];
   my ($bad, $mode) = slurp($real, $max, sub { emit('D', $id, $_[0]) });
-  $bad ? reply($id, $bad, $bad eq 'wrong_kind' ? 'it is no regular file' : "$!") : reply($id, '', $mode);
+  return reply($id, '', $mode) unless $bad;
+  reply($id, $bad, $bad eq 'wrong_kind' ? 'it is no regular file' : $bad eq 'too_large' ? "it has more than $max bytes" : "$!");
 }
 
 sub op_write {
   my ($id, $path, $mode) = @_;
-  my $temp = "$path.box-$id~";
-  my $at = parents($path) && sysopen(my $fh, $temp, 1 | 64 | 128 | $nofollow | 524288, 0600);
-  $file{$id} = { path => $path, temp => $temp, fh => $fh, mode => $mode, bad => $at ? '' : why(), says => "$!" };
-  binmode $fh if $at;
+  my $new = 1 | 64 | 128 | $nofollow | 524288;
+  my ($folder) = $path =~ m{^(.*/)}s;
+  my ($at, $fh, $temp) = parents($path);
+  # A name that nothing in the box can have taken beforehand.
+  for (1 .. 4) {
+    last if !$at || ($at = sysopen $fh, $temp = $folder . '.box-' . int(rand 1e9) . '~', $new, 0600) || $! != 17;
+    $at = 1;
+  }
+  # No room in the path for any other name than its own.
+  if (!$at && $! == 36 && parents($path)) {
+    unlink $path if -l $path || -f $path;
+    $temp = $path;
+    $at = sysopen $fh, $temp, $new, 0600;
+  }
+  $file{$id} = { path => $path, temp => $temp, fh => $fh, mode => $mode, bad => $at && $fh ? '' : why(), says => "$!" };
+  binmode $fh if $at && $fh;
 }
 sub op_data {
   my $f = $file{$_[0]} or return;
@@ -144,7 +157,7 @@ sub op_commit {
   if (!$f->{bad}) {
     chmod $f->{mode}, $f->{fh};
     close $f->{fh};
-    rename $f->{temp}, $f->{path} or do { $f->{bad} = why(); $f->{says} = "$!" };
+    $f->{temp} eq $f->{path} || rename $f->{temp}, $f->{path} or do { $f->{bad} = why(); $f->{says} = "$!" };
   }
   unlink $f->{temp} if $f->{bad} && $f->{fh};
   reply($id, $f->{bad}, $f->{says});
@@ -179,8 +192,19 @@ sub op_list {
   reply($id, '', '');
 }
 
+# Ends every process of the box but this one.
+sub end_all {
+  for (1 .. 300) {
+    my $there = kill 9, -1;
+    reap();
+    return unless $there;
+    select undef, undef, undef, 0.01;
+  }
+}
+
 sub op_snapshot {
-  my ($id, $bytes, $entries, @paths) = @_;
+  my ($id, $bytes, $entries, $still, @paths) = @_;
+  end_all() if $still;
   my @stack = reverse @paths;
   while (@stack) {
     my $path = pop @stack;
@@ -207,7 +231,7 @@ sub op_snapshot {
 }
 
 sub op_exec {
-  my ($id, $cwd, $cap, $cpu, $hasin, $vars, @rest) = @_;
+  my ($id, $cwd, $outcap, $errcap, $cpu, $hasin, $vars, @rest) = @_;
   my %env = splice @rest, 0, 2 * $vars;
   my (@in, @out, @err, @fail);
   my $ok = pipe($out[0], $out[1]) && pipe($err[0], $err[1]) && pipe($fail[0], $fail[1]);
@@ -225,6 +249,7 @@ sub op_exec {
     my @limits = (4, 0, 0, 0, $cpu, $cpu + 1);
     push @limits, 2, $data, $data if $data;
     push @limits, 6, $nproc, $nproc if $nproc;
+    push @limits, 7, 4096, 4096;
     while (my ($what, $soft, $hard) = splice @limits, 0, 3) { syscall($prlimit, 0, $what, pack('QQ', $soft, $hard), 0) }
     my $none = "\0" x 8;
     syscall($sigmask, 2, $none, 0, 8);
@@ -236,12 +261,12 @@ sub op_exec {
     $stop->($e == 7 ? 'too_long' : $e == 2 || $e == 20 ? 'not_found' : $e == 11 || $e == 12 ? 'no_process' : 'not_executable');
   }
   close $_ for $in[0], $out[1], $err[1], $fail[1];
-  my $half = int($cap / 2);
-  my %common = (id => $id, head => $half, keep => $cap - $half, total => 0, tail => '');
   my $r = $run{$id} = { pid => $pid, fail => $fail[0], open => 2 };
-  for (['o', $out[0]], ['p', $err[0]]) {
-    nonblock($_->[1]);
-    $r->{$_->[0]} = $reader{fileno $_->[1]} = { %common, type => $_->[0], fh => $_->[1] };
+  for (['o', $out[0], $outcap], ['p', $err[0], $errcap]) {
+    my ($type, $fh, $cap) = @$_;
+    my $half = int($cap / 2);
+    nonblock($fh);
+    $r->{$type} = $reader{fileno $fh} = { id => $id, head => $half, keep => $cap - $half, total => 0, tail => '', type => $type, fh => $fh };
   }
   if ($hasin) { nonblock($in[1]); $r->{stdin} = { fh => $in[1], buf => '' } }
   $pid{$pid} = $id;
@@ -351,14 +376,14 @@ sub op_kill {
 }
 
 sub op_listen {
-  my ($id, $kind, $where) = @_;
+  my ($id, $kind, $where, $most) = @_;
   my $s;
   my $ok = $kind eq 'port'
     ? socket($s, 2, 1, 0) && setsockopt($s, 1, 2, 1) && bind($s, pack('S n a4 x8', 2, $where, "\x7f\0\0\1"))
     : parents($where) && socket($s, 1, 1, 0) && bind($s, pack('S a*', 1, $where));
   return reply($id, why(), "$!") unless $ok && listen $s, 128;
   nonblock($s);
-  $listen{fileno $s} = { id => $id, fh => $s };
+  $listen{fileno $s} = { id => $id, fh => $s, most => $most };
   reply($id, '', '');
 }
 sub op_peer {
@@ -402,7 +427,7 @@ while (1) {
   my ($r, $w) = ('', '');
   vec($r, fileno $ch, 1) = 1;
   vec($r, $sigfd, 1) = 1;
-  vec($r, $_, 1) = 1 for keys %reader, keys %listen;
+  vec($r, $_, 1) = 1 for keys %reader, grep { keys %conn < $listen{$_}{most} } keys %listen;
   my @idle;
   for (values %run) {
     vec($w, fileno $_->{stdin}{fh}, 1) = 1 if $_->{stdin} && length $_->{stdin}{buf};
@@ -419,7 +444,7 @@ while (1) {
   for my $id (keys %run) { settle($id) if defined $run{$id}{status} }
   for my $l (values %listen) {
     next unless vec $r, fileno $l->{fh}, 1;
-    while (accept my $s, $l->{fh}) {
+    while (keys %conn < $l->{most} && accept my $s, $l->{fh}) {
       nonblock($s);
       my $id = ++$nextconn;
       $conn{$id} = { id => $id, fh => $s, buf => '' };

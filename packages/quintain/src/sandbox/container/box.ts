@@ -17,7 +17,15 @@ import { notStarted, toCommand } from '../exec-result.ts'
 import { noSuchPath, type Refused, refused } from '../file-refusal.ts'
 import { sandboxFault, stoppedFault } from '../sandbox-fault.ts'
 import { defaultReadBytes, snapshotLimits } from '../snapshot-limits.ts'
-import { AnswerTooLong, type Engine, type EngineAnswer, engineMessage, splitStreams } from './engine.ts'
+import { type Talk, Talks } from '../talks.ts'
+import {
+  AnswerTooLong,
+  type Engine,
+  type EngineAnswer,
+  engineMessage,
+  NoProcess,
+  splitStreams,
+} from './engine.ts'
 import { type Owner, readTar, type TarEntry, writeTar } from './tar.ts'
 
 /** Commands run as this user of the container, who owns the working directory; what is read-only is root's. */
@@ -50,8 +58,11 @@ export class ContainerBox implements Box {
   readonly #engine: Engine
   readonly #container: string
   readonly #running = new Set<() => void>()
+  readonly #talks = new Talks()
   readonly #onStop: () => void
   #stopped: Promise<void> | undefined
+  /** We have ended it, since a command in it could not be ended: nothing is left, by the doing of whoever worked in it. */
+  #ruined = false
 
   constructor(options: {
     driver: string
@@ -91,6 +102,23 @@ export class ContainerBox implements Box {
   async exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
     checkVariables(options.env ?? {})
     this.#check()
+    const talk = options.talk === undefined ? undefined : this.#talks.begin(options.talk)
+    try {
+      return await this.#run(command, options, talk)
+    } finally {
+      talk?.end()
+    }
+  }
+
+  talk(name: string, input?: string | Uint8Array) {
+    return this.#talks.say(name, input)
+  }
+
+  async #run(
+    command: string | readonly string[],
+    options: ExecOptions,
+    talk: Talk | undefined,
+  ): Promise<ExecResult> {
     const began = performance.now()
     const given = toCommand(command, '/bin/sh')
     const argv =
@@ -98,6 +126,7 @@ export class ContainerBox implements Box {
     const cwd = boxPath(options.cwd ?? this.workdir, this.workdir)
     if (argv === undefined || cwd === undefined) return notStarted('invalid', began)
     if (options.signal?.aborted) return notStarted('aborted', began)
+    if (this.#ruined) return notStarted('no_process', began)
     const lengths = argv.map((argument) => Buffer.byteLength(argument) + 1)
     if (
       lengths.some((length) => length > longestArgument) ||
@@ -108,15 +137,24 @@ export class ContainerBox implements Box {
     const cap = Math.min(options.outputBytes ?? limits.outputBytes, limits.outputBytes)
     const exec = await this.#make(['/bin/sh', '-c', front, cwd, ...argv], {
       env: { ...this.#plan.env, PWD: cwd, ...options.env },
-      stdin: options.stdin !== undefined,
+      stdin: options.stdin !== undefined || talk !== undefined,
     })
-    const stream = await this.#engine.attach(exec)
+    const attached = await this.#engine.attach(exec).catch((error: unknown) => {
+      if (error instanceof NoProcess) return undefined
+      throw error
+    })
+    if (attached === undefined) return notStarted('no_process', began)
+    const stream = attached
     const out = new KeptOutput(cap)
     const err = new KeptOutput(cap)
     let first = ''
     let told = false
+    let heard = 0
     splitStreams(stream, (which, chunk) => {
-      if (which === 'stdout') return out.add(chunk)
+      if (which === 'stdout') {
+        heard += chunk.length
+        return talk === undefined ? out.add(chunk) : talk.hear(chunk)
+      }
       if (told) return err.add(chunk)
       first += chunk.toString('latin1')
       const end = first.indexOf('\n')
@@ -127,7 +165,10 @@ export class ContainerBox implements Box {
       if (rest.length > 0) err.add(rest)
     })
     stream.on('error', () => {})
-    if (options.stdin !== undefined) stream.end(options.stdin)
+    if (talk !== undefined) {
+      stream.write(options.stdin ?? '')
+      talk.attach((input) => void stream.write(input))
+    } else if (options.stdin !== undefined) stream.end(options.stdin)
     let timedOut = false
     let aborted = false
     const kill = () => void this.#kill(first).catch(() => {})
@@ -159,7 +200,7 @@ export class ContainerBox implements Box {
     this.#check()
     if (first === 'no_folder') return notStarted('no_folder', began)
     const { exitCode } = state
-    if (typeof command !== 'string' && (exitCode === 127 || exitCode === 126) && out.written === 0)
+    if (typeof command !== 'string' && (exitCode === 127 || exitCode === 126) && heard === 0)
       return notStarted(exitCode === 127 ? 'not_found' : 'not_executable', began)
     const killed = timedOut || aborted
     return {
@@ -232,7 +273,13 @@ export class ContainerBox implements Box {
         continue
       }
       const parent = posix.dirname(whole)
-      for (const entry of inOrder(got.entries)) {
+      const files = new Map(
+        got.entries.flatMap((entry) => (entry.kind === 'file' ? [[entry.path, entry]] : [])),
+      )
+      for (const found of inOrder(got.entries)) {
+        // A second name of a file is a file too.
+        const first = found.kind === 'hardlink' ? files.get(found.target) : undefined
+        const entry = first === undefined ? found : { ...first, path: found.path }
         const at = posix.join(parent, entry.path)
         if (maxEntries-- <= 0) {
           snapshot.skipped.push({ path: at, reason: 'too_large' })
@@ -264,6 +311,7 @@ export class ContainerBox implements Box {
     this.#stopped ??= (async () => {
       this.#onStop()
       for (const abort of this.#running) abort()
+      this.#talks.end()
       await removeContainer(this.#engine, this.#container)
     })()
     return this.#stopped
@@ -327,7 +375,11 @@ export class ContainerBox implements Box {
       }
       if (killed()) killedFor += wait
       // Something in it cannot be killed from within, for instance since no process is left for that.
-      if (killedFor > killGraceMs) await this.#engine.ask('POST', `/containers/${this.#container}/kill`)
+      if (killedFor > killGraceMs) {
+        await this.#engine.ask('POST', `/containers/${this.#container}/kill`)
+        this.#ruined = true
+        return { running: false, exitCode: null }
+      }
     }
   }
 
@@ -340,6 +392,7 @@ export class ContainerBox implements Box {
   }
 
   async #get(path: string, maxBytes: number): Promise<{ ok: true; entries: TarEntry[] } | Refused> {
+    if (this.#ruined) return nothingLeft()
     try {
       const answer = await this.#engine.ask('GET', `${this.#archive(path)}`, { maxBytes })
       if (answer.status !== 200) return this.#refusal(answer)
@@ -352,6 +405,7 @@ export class ContainerBox implements Box {
 
   async #put(entries: readonly SnapshotEntry[], owner: Owner): Promise<FileResult<object>> {
     this.#check()
+    if (this.#ruined) return nothingLeft()
     const known = new Set(entries.map(({ path }) => path))
     const folders: SnapshotEntry[] = []
     // Folders on the way that are the box's own; others are there, or root's.
@@ -392,6 +446,10 @@ export class ContainerBox implements Box {
       `the container engine says: ${engineMessage(answer)}`,
     )
   }
+}
+
+function nothingLeft(): Refused {
+  return refused('missing', 'nothing is left of the box')
 }
 
 /** Removes a container with its volumes, however often. */

@@ -94,12 +94,28 @@ export class Engine {
         resolve(socket)
       })
       request.once('response', (response) => {
-        response.resume()
-        fail(`the engine answered ${response.statusCode} and did not open a stream`)
+        let said = ''
+        response.on('data', (chunk: Buffer) => {
+          said = (said + chunk.toString('utf8')).slice(0, mostSaid)
+        })
+        response.once('end', () => {
+          if (noProcess.test(said)) return reject(new NoProcess())
+          fail(`the engine answered ${response.statusCode} and did not open a stream`)
+        })
       })
       request.end(body)
     })
   }
+}
+
+/** Of an answer that is no stream, this much is looked at. */
+const mostSaid = 4096
+/** A command is a shell of ours in a container that runs: where it cannot start, the container has no process or memory left. */
+const noProcess = /OCI runtime exec failed|resource temporarily unavailable|cannot allocate memory/i
+
+/** No command can be started in a container any more. */
+export class NoProcess extends Error {
+  override readonly name = 'NoProcess'
 }
 
 /** More came than was asked for. */

@@ -11,7 +11,7 @@ import type {
   SnapshotOptions,
 } from '../../core/sandbox.ts'
 import { boxPath } from '../box-name.ts'
-import { type BoxPlan, checkVariables } from '../box-options.ts'
+import { type BoxPlan, checkVariables, refuseOption } from '../box-options.ts'
 import { notStarted, toCommand } from '../exec-result.ts'
 import { noSuchPath } from '../file-refusal.ts'
 import { sandboxFault, stoppedFault } from '../sandbox-fault.ts'
@@ -60,6 +60,8 @@ export class MemoryBox implements Box {
 
   async exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
     checkVariables(options.env ?? {})
+    if (options.talk !== undefined)
+      refuseOption('bash', 'talk', 'gives a command all of its input at once; leave it out')
     this.#check()
     const began = performance.now()
     const { signal, ...plain } = options

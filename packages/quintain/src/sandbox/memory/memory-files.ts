@@ -96,7 +96,9 @@ export async function snapshotOf(
   return snapshot
 }
 
+/** Restores all that can be; the answer is the first refusal. */
 export async function restoreInto(files: Files, snapshot: Snapshot, at: string): Promise<FileResult<object>> {
+  let refusal: FileResult<object> | undefined
   for (const entry of snapshot.entries) {
     const path = posix.join(at, entry.path)
     const made =
@@ -108,9 +110,9 @@ export async function restoreInto(files: Files, snapshot: Snapshot, at: string):
               ? { path, link: entry.target }
               : { path, mode: entry.mode & 0o777, data: entry.data },
           )
-    if (!made.ok) return made
+    if (!made.ok) refusal ??= made
   }
-  return { ok: true }
+  return refusal ?? { ok: true }
 }
 
 async function makeFolder(files: Files, path: string, mode: number): Promise<FileResult<object>> {

@@ -63,7 +63,8 @@ class ProcessDriver implements SandboxDriver {
       await box.furnish(plan.files)
     } catch (error) {
       await box.stop()
-      throw sandboxFault('sandbox_start_failed', 'the box could not be filled', error)
+      const why = error instanceof Error ? error.message : 'no reason was given'
+      throw sandboxFault('sandbox_start_failed', `the box could not be filled: ${why}`, error)
     }
     return box
   }
