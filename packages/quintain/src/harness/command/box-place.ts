@@ -1,30 +1,38 @@
 import type { Box } from '../../core/index.ts'
 import { asSeatStop } from '../fault-stop.ts'
+import { BoxProgram } from './box-program.ts'
 import type { Place } from './place.ts'
+
+/** The longest time that a timer holds; the box's own limit is what counts. */
+const wallMs = 2 ** 31 - 1
 
 /** A box: one of the program's own, or the world's, which stays. */
 export async function boxPlace(
   box: Box,
-  options: { outputBytes: number; close(): Promise<void> },
+  { outputBytes, close }: { outputBytes: number; close(): Promise<void> },
 ): Promise<Place> {
-  const faulted = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work
-    } catch (thrown) {
-      throw asSeatStop(thrown)
-    }
-  }
   const { stdout } = await faulted(box.exec('printf %s "$TMPDIR"'))
   return {
     taskFile: `${stdout || '/tmp'}/quintain-task.json`,
     write: (path, text) => faulted(box.write(path, text)),
     read: (path) => faulted(box.read(path)),
-    async run(argv, { env, stdin, signal }) {
-      return faulted(box.exec(argv, { env, stdin, signal, wallMs: mostMs, outputBytes: options.outputBytes }))
-    },
-    close: options.close,
+    run: (argv, { env, stdin, signal }) =>
+      faulted(box.exec(argv, { env, stdin, signal, wallMs, outputBytes })),
+    ...(canTalk(box)
+      ? { start: (argv, { env }) => new BoxProgram(box, argv, { env, wallMs, outputBytes }) }
+      : {}),
+    close,
   }
 }
 
-/** The longest time that a timer holds; the box's own limit is what counts. */
-const mostMs = 2 ** 31 - 1
+function canTalk(box: Box): box is Box & Required<Pick<Box, 'talk'>> {
+  return box.talk !== undefined
+}
+
+async function faulted<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (thrown) {
+    throw asSeatStop(thrown)
+  }
+}

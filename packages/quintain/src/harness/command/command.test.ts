@@ -403,7 +403,6 @@ describe('command', () => {
     refuses([], expect.stringContaining('give program and arguments') as string)
     const argv = [node]
     refuses({ argv, box: 'world', sandbox: 'bwrap' }, expect.stringContaining('two places') as string)
-    refuses({ argv, sandbox: 'bwrap', turns: 'lines' }, expect.stringContaining('in lines') as string)
     refuses({ argv, mounts: [] }, expect.stringContaining('sandbox') as string)
     refuses({ argv, sandbox: 'bwrap', cwd: '/' }, expect.stringContaining('cwd') as string)
     refuses({ argv, cwd: '/no/such/folder' }, expect.stringContaining('no folder') as string)

@@ -5,10 +5,9 @@ import { platformFault } from '../fault-stop.ts'
 import { addressOf } from '../model-address.ts'
 import { ServedTools } from '../tools/served-tools.ts'
 import { lineAnswer, readAnswer } from './answer.ts'
-import type { HostProgram } from './host-program.ts'
 import { linksAt, openPlace } from './open-place.ts'
 import { type CommandOptions, type CommandPlan, planCommand } from './options.ts'
-import type { Place } from './place.ts'
+import type { LineProgram, Place } from './place.ts'
 import { failureOf, notStartedFault, type ProgramEnd, ProgramFailure } from './program-end.ts'
 import { filledArguments, newsText, taskJson } from './task-text.ts'
 import { type Links, variablesOf } from './variables.ts'
@@ -47,7 +46,7 @@ class Session {
   private readonly context: HarnessContext
   private served: ServedTools | undefined
   private opened: { place: Place; links: Links } | undefined
-  private program: HostProgram | undefined
+  private program: LineProgram | undefined
 
   constructor(plan: CommandPlan, context: HarnessContext) {
     this.plan = plan
@@ -80,7 +79,7 @@ class Session {
   }
 
   async close(): Promise<void> {
-    this.program?.endInput()
+    await this.program?.stop(this.plan.graceMs)
     await this.opened?.place.close()
     await this.served?.close()
   }
@@ -128,7 +127,12 @@ class Session {
     const { plan, context } = this
     this.program ??= place.start?.(plan.argv, { env })
     const { program } = this
-    if (program === undefined) return {}
+    if (program === undefined)
+      throw platformFault(
+        'box_cannot_talk',
+        'a program in this box cannot be talked to in lines; leave `turns` out',
+        false,
+      )
     const end = () => void program.stop(plan.graceMs)
     stop.addEventListener('abort', end, { once: true })
     if (stop.aborted) end()

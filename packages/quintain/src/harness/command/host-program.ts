@@ -2,15 +2,15 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { clearTimeout, setTimeout } from '../../core/own-time.ts'
 import { KeptOutput, outputFields } from '../../sandbox/command-output.ts'
 import { isAlive } from '../../sandbox/process-table.ts'
-import { LineQueue } from './line-queue.ts'
+import { LineQueue, mostLineBytes } from './line-queue.ts'
+import type { LineProgram } from './place.ts'
 import type { ProgramEnd } from './program-end.ts'
 
 /** How long output may still come after a program is gone, from what it left in the background. */
 const outputGraceMs = 100
-const mostLineBytes = 4 * 2 ** 20
 
 /** A program of this machine in a process group of its own. */
-export class HostProgram {
+export class HostProgram implements LineProgram {
   /** How it ended. Never rejects. */
   readonly ended: Promise<ProgramEnd>
   private readonly child: ChildProcessWithoutNullStreams

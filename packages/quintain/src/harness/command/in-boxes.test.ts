@@ -116,6 +116,45 @@ describe.skipIf(!available.available)('a program in a box of its own', () => {
     await expect(playing).rejects.toThrow('the rollout is over')
   })
 
+  test('talks in lines, and is ended with the attempt while it thinks', async () => {
+    const { argv, mounts } = await program()
+    const script = `
+      let count = 0
+      const say = (answer) => process.stdout.write(JSON.stringify({ answer }) + '\\n')
+      require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { input } = JSON.parse(line)
+        if (input !== 'think') say(++count + ' ' + input + ' ' + 'x'.repeat(100000))
+      })`
+    const harness = command({
+      argv: [argv[0]!, '-e', script],
+      mounts,
+      sandbox: bwrap,
+      turns: 'lines',
+      limits: { memoryMb: 4096 },
+    })
+    const turns = fakeContext({
+      reply: (_content, nth) => (nth === 2 ? { content: 'yes', done: 'won' } : { content: `no ${nth}` }),
+    })
+    expect(await harness.run(turns.context)).toMatchObject({ outcome: 'env_done', stop: 'won' })
+    expect(turns.done.said.map((said) => String(said).slice(0, 8))).toEqual([
+      '1 go xxx',
+      '2 no 0 x',
+      '3 no 1 x',
+    ])
+    const stop = new AbortController()
+    const thinking = harness.run(
+      fakeContext({ signal: stop.signal, messages: [{ role: 'user', content: 'think' }] }).context,
+    )
+    setTimeout(() => stop.abort(new Error('the rollout is over')), 300)
+    await expect(thinking).rejects.toThrow('the rollout is over')
+    const failing = command({
+      argv: ['/bin/sh', '-c', 'echo oops >&2; exit 3'],
+      sandbox: bwrap,
+      turns: 'lines',
+    })
+    await expect(failing.run(fakeContext().context)).rejects.toThrow('exit code 3; it said: oops')
+  })
+
   test('that is not there is a fault', async () => {
     const thrown: unknown = await command({ argv: ['/no/such'], sandbox: bwrap })
       .run(fakeContext().context)

@@ -1,3 +1,6 @@
+/** No line of a protocol is longer. */
+export const mostLineBytes = 4 * 2 ** 20
+
 /** Lines of a stream of bytes, in order. Nothing is read ahead while nobody waits for a line. */
 export class LineQueue {
   private readonly source: { pause(): void; resume(): void }

@@ -86,8 +86,6 @@ export function planCommand(given: readonly string[] | CommandOptions): CommandP
     throw refused('`cwd` is a folder of this machine; a box has folders of its own (`files`, `mounts`)')
   if (where.kind === 'world' && options.files !== undefined)
     throw refused('`files` are for a folder of the program; the box of a world is the world’s to fill')
-  if (where.kind !== 'host' && options.turns === 'lines')
-    throw refused('a program in a box cannot be talked to in lines; leave `turns` out')
   const argv = where.kind === 'host' ? onThisMachine(options) : options.argv
   return {
     argv,
