@@ -1,4 +1,5 @@
 import { FaultError } from '../core/fault-error.ts'
+import { cutText } from './cut-text.ts'
 
 /** Codes of the faults of a world whose tools are an MCP server's. */
 export const mcpFaultCodes = [
@@ -10,6 +11,8 @@ export const mcpFaultCodes = [
   'mcp_session_lost',
   /** The server answered with a JSON-RPC error that no model could have caused. */
   'mcp_protocol_error',
+  /** A call that the world made itself did not end within its limit. */
+  'mcp_call_timeout',
   /** The server answered with something that is no tool result. */
   'mcp_bad_result',
   /** The server's tool list cannot be used. */
@@ -17,11 +20,18 @@ export const mcpFaultCodes = [
 ] as const
 export type McpFaultCode = (typeof mcpFaultCodes)[number]
 
+/** Bytes of a message, of which a server may have written the most. */
+const messageBytes = 2_000
+
 /** A fault of the world: no score, whatever the agent did. */
 export function mcpFault(
   code: McpFaultCode,
   message: string,
   options: { retryable: boolean; cause?: unknown },
 ): FaultError {
-  return new FaultError({ owner: 'world', code, message, retryable: options.retryable }, options.cause)
+  const { text, truncated } = cutText(message, messageBytes)
+  return new FaultError(
+    { owner: 'world', code, message: truncated ? `${text}…` : text, retryable: options.retryable },
+    options.cause,
+  )
 }

@@ -1,11 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
+import { z } from 'zod'
 import { readMessage } from './json-rpc.ts'
+import { nestsDeep } from './nesting.ts'
 
-/**
- * Marks in `error.data.quintain` of an answer that we wrote ourselves because the server gave none that can be read.
- */
-export const localErrors = ['stream_ended', 'malformed_answer', 'result_too_large'] as const
+const localErrors = ['stream_ended', 'malformed_answer', 'result_too_large'] as const
+/** Why we answered in a server's place: it gave no answer that can be read. */
 export type LocalError = (typeof localErrors)[number]
+
+/** Under this key of `error.data`, which no server can guess, stands why. */
+const mark = randomUUID()
+const markedData = z.object({ [mark]: z.enum(localErrors) })
+
+/** Why we wrote an error ourselves, from its `data`; undefined for one of the server's. */
+export function localErrorOf(data: unknown): LocalError | undefined {
+  return markedData.safeParse(data).data?.[mark]
+}
 
 /** What a server sent that belongs to nothing; counted, never acted on. */
 export interface Noise {
@@ -92,14 +102,18 @@ export class GuardedTransport implements Transport {
     const ids = id === undefined ? [...this.pending] : this.pending.has(id) ? [id] : []
     for (const open of ids) {
       this.settle(open, 'answered')
-      const error = { code: -32000, message, data: { quintain: what } }
+      const error = { code: -32000, message, data: { [mark]: what } }
       this.onmessage?.({ jsonrpc: '2.0', id: open, error })
     }
   }
 
   private accept(message: unknown): boolean {
     const read = readMessage(message)
-    if (read.kind === 'request' || read.kind === 'notification') return true
+    if (read.kind === 'request' || read.kind === 'notification') {
+      if (!nestsDeep(message)) return true
+      this.noise.malformed++
+      return false
+    }
     if (read.kind === 'malformed') {
       this.noise.malformed++
       if (read.id !== undefined)
@@ -108,6 +122,11 @@ export class GuardedTransport implements Transport {
     }
     const { id } = read
     if (id !== undefined && this.pending.has(id)) {
+      if (nestsDeep(message)) {
+        this.noise.malformed++
+        this.answerFor(id, 'malformed_answer', 'the server gave an answer that nests too deep to be read')
+        return false
+      }
       this.settle(id, 'answered')
       return true
     }

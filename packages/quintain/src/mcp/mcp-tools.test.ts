@@ -174,6 +174,54 @@ describe('a server that misbehaves', () => {
     expect(await call(mcp, 'echo')).toBe('{}')
   })
 
+  test('answers with what nests a hundred thousand deep: a fault, and no stack runs over', async () => {
+    const mcp = await start('deep')
+    expect(await faultOf(call(mcp, 'bad'))).toMatchObject({ code: 'mcp_bad_result', retryable: false })
+    expect(await call(mcp, 'echo')).toBe('{}')
+    expect(await faultOf(start('deep-list'))).toMatchObject({ code: 'mcp_bad_tools', retryable: false })
+  })
+
+  test('links to what is no text: named, and nothing is thrown', async () => {
+    expect(await call(await start('odd-link'), 'bad')).toBe(
+      '[resource without an address]\n[resource is not shown]',
+    )
+  })
+
+  test('closes its output and lives on: the world is lost at once, not when the call runs out', async () => {
+    const mcp = await start('mute', { callMs: 600_000 })
+    expect(await faultOf(call(mcp, 'bad'))).toMatchObject({
+      code: 'env_lost',
+      message: expect.stringContaining('it closed its standard output'),
+    })
+    expect(await gone(mcp.pid as number)).toBe(true)
+  })
+
+  test.each(['result_too_large', 'stream_ended', 'malformed_answer'])(
+    'forges our own mark %s: it is an error like any other',
+    async (forged) => {
+      const mcp = await start('forging', { argument: forged })
+      expect(await call(mcp, 'bad')).toEqual({ toolError: 'arguments_invalid', message: 'x' })
+    },
+  )
+
+  test('explains at length what is wrong with the arguments: the model sees the beginning', async () => {
+    const mcp = await start('verbose', { resultBytes: 5_000 })
+    const { message } = (await call(mcp, 'bad')) as { message: string }
+    expect(message).toMatch(/^x+\n\[cut: /)
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(5_000)
+    const fault = await faultOf(mcp.call('bad'))
+    expect(Buffer.byteLength(fault.message)).toBeLessThanOrEqual(2_010)
+  })
+
+  test("does not answer the world's own call: a fault that says so", async () => {
+    const mcp = await start('silent', { callMs: 100 })
+    expect(await faultOf(mcp.call('bad'))).toMatchObject({
+      code: 'mcp_call_timeout',
+      retryable: true,
+      message: expect.stringContaining('did not end within 100 ms'),
+    })
+  })
+
   test('answers with an internal error: a fault; with invalid params: in band', async () => {
     expect(await faultOf(call(await start('failing'), 'bad'))).toMatchObject({ code: 'mcp_protocol_error' })
     expect(await call(await start('refusing'), 'bad')).toMatchObject({ toolError: 'arguments_invalid' })
@@ -292,6 +340,15 @@ describe('tools', () => {
     })
   })
 
+  test('whose description would fill a context are refused by name', async () => {
+    expect(
+      await faultOf(listed([{ name: 'novel', inputSchema, description: 'x'.repeat(110_000) }])),
+    ).toMatchObject({
+      code: 'mcp_bad_tools',
+      message: expect.stringContaining('tool "novel": its description has 110000 characters'),
+    })
+  })
+
   test('whose input is no object are refused by name, unless they are left out', async () => {
     const tools = [
       { name: 'text', inputSchema: { type: 'string' } },
@@ -314,5 +371,25 @@ describe('tools', () => {
     const [add] = await mcp.tools()
     const checked = await add?.schema['~standard'].validate({ a: 'one' })
     expect(checked?.issues?.[0]?.message).toContain('must be number')
+  })
+})
+
+describe('options', () => {
+  const told = (options: object) =>
+    mcpTools(options as Parameters<typeof mcpTools>[0]).then(
+      () => expect.fail('nothing was thrown'),
+      (thrown: unknown) => thrown,
+    )
+
+  test.each<[object, string]>([
+    [{}, 'neither was given'],
+    [{ comand: 'x' }, 'did you mean "command"?'],
+    [{ command: 'x', url: 'http://127.0.0.1:1' }, 'both were given'],
+    [{ url: 'http://127.0.0.1:1', args: [] }, 'a server that is at an address has no option "args"'],
+    [{ command: 'x', headers: {} }, 'a server that is a program has no option "headers"'],
+    [{ url: 'mailto:x' }, 'url is no http or https address'],
+    [{ command: '' }, 'command is no text'],
+  ])('%j is refused in words', async (options, words) => {
+    expect(await told(options)).toMatchObject({ code: 'usage', message: expect.stringContaining(words) })
   })
 })

@@ -1,4 +1,6 @@
 import { type Tool, type ToolContext, type ToolResult, toolError } from '../core/tool.ts'
+import { checkOptions } from './check-options.ts'
+import { cutWithMarker } from './cut-text.ts'
 import { mcpFault } from './faults.ts'
 import type { Noise } from './guarded-transport.ts'
 import { type HttpServer, httpChannel } from './http-channel.ts'
@@ -82,8 +84,8 @@ const mostCutBytes = 16 * 1024 * 1024
  *
  * A tool's failure is an in-band tool error, `tool_error`; so are arguments that do not fit, an unknown tool
  * (`arguments_invalid`), a call over its limit (`timeout`) and a result over `maxMessageBytes` (`result_too_large`).
- * Whatever the model could not have caused is a `FaultError` of the world. Throws `usage` for an address or a command
- * that is none, `needs_unmet` when `@modelcontextprotocol/client` is not installed, and a `FaultError` with the code
+ * Whatever the model could not have caused is a `FaultError` of the world. Throws `usage` for options that do not go
+ * together, and for an address or a command that is none, `needs_unmet` when `@modelcontextprotocol/client` is not installed, and a `FaultError` with the code
  * `mcp_start_failed` or `mcp_bad_tools`.
  *
  * @example
@@ -93,6 +95,7 @@ const mostCutBytes = 16 * 1024 * 1024
  * }
  */
 export async function mcpTools(server: (ProgramServer | HttpServer) & McpOptions): Promise<McpTools> {
+  checkOptions(server)
   const { stateful = true, era = 'auto', signal, resultBytes = 100_000 } = server
   const maxMessageBytes = server.maxMessageBytes ?? 16 * 1024 * 1024
   const made =
@@ -181,14 +184,21 @@ export async function mcpTools(server: (ProgramServer | HttpServer) & McpOptions
         callResult,
       )
       if (answer.kind === 'result') return answer.result
-      const why = answer.kind === 'error' ? answer.message : answer.kind
-      throw mcpFault(
-        'mcp_protocol_error',
-        `${made.name}: the world's own call of ${JSON.stringify(name)}: ${why}`,
-        {
-          retryable: answer.kind === 'timeout',
-        },
-      )
+      const what = `${made.name}: the world's own call of ${JSON.stringify(name)}`
+      switch (answer.kind) {
+        case 'timeout':
+          throw mcpFault('mcp_call_timeout', `${what} did not end within ${answer.ms} ms`, {
+            retryable: true,
+          })
+        case 'error':
+          throw mcpFault('mcp_protocol_error', `${what}: ${answer.message}`, { retryable: false })
+        case 'too_large':
+          throw mcpFault('mcp_bad_result', `${what}: the answer has more than ${maxMessageBytes} bytes`, {
+            retryable: false,
+          })
+        case 'needs_input':
+          throw mcpFault('mcp_protocol_error', `${what}: it asks a person for input`, { retryable: false })
+      }
     },
     check: () => session.check(),
     stderr: made.stderr,
@@ -223,7 +233,7 @@ function worldTool(
       )
       switch (answer.kind) {
         case 'error':
-          return toolError('arguments_invalid', answer.message)
+          return toolError('arguments_invalid', cutWithMarker(answer.message, limits.resultBytes).text)
         case 'timeout':
           return toolError('timeout', `The call did not end within ${answer.ms / 1000} s and was given up.`)
         case 'too_large':

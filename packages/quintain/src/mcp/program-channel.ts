@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { QuintainError } from '../core/errors.ts'
 import type { ChannelMaker } from './connection.ts'
 import { GuardedProgramTransport } from './guarded-transport.ts'
+import { lastWords } from './last-words.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 /** An MCP server that is a program, started for the attempt and ended with it. */
@@ -39,7 +40,10 @@ export function programChannel(server: ProgramServer, maxMessageBytes: number): 
     stderr,
     skippedLines: () => skipped,
     pid: () => current?.pid ?? undefined,
-    lastWords: () => lastLine(stderr(), Object.values(env)),
+    lastWords: () => {
+      const said = lastWords(stderr(), Object.values(env))
+      return [current?.ending ?? '', said && `it said: ${said}`].filter((part) => part !== '').join('; ')
+    },
     async open() {
       const transport = new StdioTransport({
         command,
@@ -65,12 +69,4 @@ export function programChannel(server: ProgramServer, maxMessageBytes: number): 
 function shortName(command: string, first: string | undefined): string {
   const script = first !== undefined && /\.(?:[cm]?[jt]s|py)$/.test(first)
   return script ? first.split(/[\\/]/).slice(-3).join('/') : basename(command)
-}
-
-/** The last line that says something, without the values that the program was given in its environment. */
-function lastLine(text: string, values: readonly string[]): string {
-  const lines = text.split('\n').map((line) => line.trim())
-  let line = lines.findLast((entry) => entry !== '') ?? ''
-  for (const value of values) if (value.length >= 6) line = line.replaceAll(value, '[withheld]')
-  return line.length > 200 ? `${line.slice(0, 199)}…` : line
 }

@@ -320,6 +320,19 @@ test('a signal that aborts while the server starts ends the start', async () => 
   await expect(mcpTools({ url: `http://127.0.0.1:${port}/`, signal: given.signal })).rejects.toThrow('over')
 })
 
+test('an address where nobody listens: the fault says so, without the keys in it', async () => {
+  const { url, server } = await serverThat(() => {})
+  await new Promise((done) => server.close(done))
+  const thrown = await connect(url).then(
+    () => expect.fail('nothing was thrown'),
+    (error: unknown) => error,
+  )
+  expect(thrown).toBeInstanceOf(FaultError)
+  const { message } = (thrown as FaultError).fault
+  expect(message).toContain('ECONNREFUSED')
+  expect(message).not.toContain('canary')
+})
+
 test('an address that is none is refused at once', async () => {
   for (const url of ['ftp://localhost/', 'no address', ''])
     await expect(mcpTools({ url })).rejects.toMatchObject({ code: 'usage' })

@@ -4,6 +4,7 @@ import type { Schema } from '../core/standard-schema.ts'
 import { realTimers, startCallDeadline, type Timers } from './call-deadline.ts'
 import { type Channel, Connection, type Era } from './connection.ts'
 import { mcpFault } from './faults.ts'
+import { localErrorOf } from './guarded-transport.ts'
 import { loadClient } from './sdk.ts'
 
 export interface SessionOptions {
@@ -24,7 +25,7 @@ export interface SessionOptions {
   onToolsChanged?(): void
   /** Ends the start when it aborts. */
   signal?: AbortSignal | undefined
-  /** Words of the server's own on why it ended, fit to be shown. */
+  /** How the server ended and what it said last, as far as that is known and fit to be shown. */
   lastWords?(): string
 }
 
@@ -166,7 +167,7 @@ export class Session {
 
   private lose(why: string): FaultError {
     const words = this.options.lastWords?.() ?? ''
-    const said = words === '' ? '' : `; it said: ${words}`
+    const said = words === '' || why.includes(words) ? '' : `; ${words}`
     this.fault ??= mcpFault(
       'env_lost',
       `${this.options.name}: the session with the world's state was lost: ${why}${said}`,
@@ -234,7 +235,7 @@ export class Session {
   ): Promise<Exclude<Answer<never>, { kind: 'result' }>> {
     const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await loadClient()
     if (thrown instanceof ProtocolError) {
-      const local = (thrown.data as { quintain?: unknown } | undefined)?.quintain
+      const local = localErrorOf(thrown.data)
       if (local === 'stream_ended') throw new SessionLost(thrown.message)
       if (local === 'result_too_large') return { kind: 'too_large' }
       if (local === 'malformed_answer')
@@ -276,7 +277,7 @@ export class Session {
     const words = this.options.lastWords?.() ?? ''
     throw new SessionLost(
       connection.lost === undefined
-        ? messageOf(thrown)
+        ? reasonOf(thrown)
         : `${connection.lost}${words === '' ? '' : ` (${words})`}`,
     )
   }
@@ -309,7 +310,7 @@ async function connect(options: SessionOptions): Promise<Connection> {
   const timers = options.timers ?? realTimers
   const failed = (why: string, retryable: boolean, cause?: unknown) => {
     const words = options.lastWords?.() ?? ''
-    const said = words === '' ? '' : `; it said: ${words}`
+    const said = words === '' ? '' : `; ${words}`
     return mcpFault('mcp_start_failed', `${name}: no MCP session came about: ${why}${said}`, {
       retryable,
       cause,
@@ -353,11 +354,25 @@ async function connect(options: SessionOptions): Promise<Connection> {
         false,
         thrown,
       )
-    throw failed(messageOf(thrown), code !== 'ENOENT' && code !== 'EACCES', thrown)
+    throw failed(reasonOf(thrown), code !== 'ENOENT' && code !== 'EACCES', thrown)
   } finally {
     timers.clear(timer)
     options.signal?.removeEventListener('abort', stop)
   }
+}
+
+/** What was thrown and what caused it: `fetch failed` alone tells nobody that nothing listens there. */
+function reasonOf(thrown: unknown): string {
+  const said: string[] = []
+  let at = thrown
+  for (let depth = 0; depth < 4 && at instanceof Error; depth++) {
+    const { code } = at as { code?: unknown }
+    // An `AggregateError`, for a name with several addresses, has a code and no message.
+    const words = at.message === '' && typeof code === 'string' ? code : messageOf(at)
+    if (!said.some((earlier) => earlier.includes(words))) said.push(words)
+    at = at.cause
+  }
+  return said.length === 0 ? messageOf(thrown) : said.join(': ')
 }
 
 async function closedDuringProbe(thrown: unknown): Promise<boolean> {

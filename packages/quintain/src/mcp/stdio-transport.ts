@@ -20,8 +20,8 @@ export interface StdioOptions {
   onSkippedLine(): void
 }
 
-/** How long a server has to end by itself once its input is closed, and then after SIGTERM. */
-const graceMs = { inputClosed: 500, terminated: 500 }
+/** How long a server has to end by itself once its input is closed, then after SIGTERM, and once it has closed its output. */
+const graceMs = { inputClosed: 500, terminated: 500, outputClosed: 500 }
 
 /**
  * A server that is a program of its own, one JSON-RPC message a line on its standard streams. It leads a process group,
@@ -41,7 +41,7 @@ export class StdioTransport implements Transport {
   private errorTail = Buffer.alloc(0)
   private closing: Promise<void> | undefined
   private over = false
-  /** How the process ended, once it has. */
+  /** How the process ended, or why it was ended, once it has. */
   ending: string | undefined
 
   constructor(options: StdioOptions) {
@@ -70,7 +70,7 @@ export class StdioTransport implements Transport {
     this.child = child
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
-        this.ending = signal === null ? `exit code ${code}` : `signal ${signal}`
+        this.ending ??= signal === null ? `exit code ${code}` : `signal ${signal}`
         this.killGroup('SIGKILL')
         this.release()
         resolve()
@@ -88,7 +88,11 @@ export class StdioTransport implements Transport {
       onTooLong: () => this.options.onTooLarge(),
     })
     child.stdout.on('data', (chunk: Buffer) => reader.push(chunk))
-    child.stdout.on('end', () => reader.end())
+    child.stdout.on('end', () => {
+      reader.end()
+      // One that is about to exit says how; of one that goes on without its output nothing more will be heard.
+      setTimeout(() => this.fellSilent(), graceMs.outputClosed).unref()
+    })
     child.stderr.on('data', (chunk: Buffer) => {
       const { stderrBytes } = this.options
       this.errorTail = Buffer.concat([this.errorTail, chunk.subarray(-stderrBytes)]).subarray(-stderrBytes)
@@ -138,6 +142,13 @@ export class StdioTransport implements Transport {
     const messages = parseLine(line)
     if (messages === undefined) this.options.onSkippedLine()
     else for (const message of messages) this.onmessage?.(message as JSONRPCMessage)
+  }
+
+  private fellSilent(): void {
+    if (this.ending !== undefined) return
+    this.ending = 'it closed its standard output'
+    this.killGroup('SIGKILL')
+    this.finish()
   }
 
   private killGroup(signal: NodeJS.Signals): void {

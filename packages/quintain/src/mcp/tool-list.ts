@@ -1,12 +1,17 @@
 import { z } from 'zod'
+import { messageOf } from '../core/errors.ts'
+import { FaultError } from '../core/fault-error.ts'
 import type { JsonSchema, Schema } from '../core/standard-schema.ts'
 import { exposeToolNames } from '../core/tool-names.ts'
 import { mcpFault } from './faults.ts'
+import { standardSchemaOf } from './schema-check.ts'
 import type { Session } from './session.ts'
-import { readInputSchema, standardSchemaOf } from './tool-schema.ts'
+import { mostSchemaLength, readInputSchema } from './tool-schema.ts'
 
 const mostPages = 100
 const mostTools = 2000
+/** Characters of a description: more would be all that a model reads. */
+const mostDescription = 100_000
 
 const listedTool = z.looseObject({ name: z.string(), description: z.string().optional() })
 /** A tool as a server lists it. */
@@ -50,10 +55,13 @@ export async function listTools(session: Session, name: string, choice: ToolChoi
   const cursors = new Set<string>()
   let cursor: string | undefined
   do {
-    const answer = await session.request(
-      { method: 'tools/list', ...(cursor === undefined ? {} : { params: { cursor } }) },
-      toolPage,
-    )
+    const params = cursor === undefined ? {} : { params: { cursor } }
+    const answer = await session
+      .request({ method: 'tools/list', ...params }, toolPage)
+      .catch((thrown: unknown) => {
+        const unread = thrown instanceof FaultError && thrown.fault.code === 'mcp_bad_result'
+        throw unread ? bad(`its tool list cannot be read: ${messageOf(thrown)}`) : thrown
+      })
     if (answer.kind !== 'result')
       throw bad(answer.kind === 'error' ? answer.message : `its tool list did not come (${answer.kind})`)
     raw.push(...answer.result.tools)
@@ -89,19 +97,30 @@ export function chooseTools(
     wanted.map(({ name }) => ({ name, ...(prefix === undefined ? {} : { server: prefix }) })),
   )
   return wanted.map((tool, index) => {
-    const read = readInputSchema(tool['inputSchema'])
-    if (read.problem !== undefined) {
+    const refused = (problem: string) => {
       const named = JSON.stringify(tool.name)
-      throw bad(`tool ${named}: ${read.problem}; leave it out with except: [${named}]`)
+      return bad(`tool ${named}: ${problem}; leave it out with except: [${named}]`)
     }
-    const output = tool['outputSchema']
+    const description = tool.description ?? (typeof tool['title'] === 'string' ? tool['title'] : '')
+    if (description.length > mostDescription)
+      throw refused(`its description has ${description.length} characters`)
+    const read = readInputSchema(tool['inputSchema'])
+    if (read.problem !== undefined) throw refused(read.problem)
     return {
       name: tool.name,
       shown: shown[index] ?? tool.name,
-      description: tool.description ?? (typeof tool['title'] === 'string' ? tool['title'] : ''),
+      description,
       input: read.schema,
       schema: standardSchemaOf({ ...read.dialect, ...read.schema }),
-      output: typeof output === 'object' && output !== null ? (output as JsonSchema) : undefined,
+      output: outputSchemaOf(tool),
     }
   })
+}
+
+const jsonObject = z.record(z.string(), z.unknown())
+
+/** What results are held against; nothing where that is no schema, or too large to be one. */
+function outputSchemaOf({ outputSchema: output }: ListedTool): JsonSchema | undefined {
+  const schema = jsonObject.safeParse(output).data
+  return schema === undefined || JSON.stringify(schema).length > mostSchemaLength ? undefined : schema
 }

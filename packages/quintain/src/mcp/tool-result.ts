@@ -3,7 +3,7 @@ import type { Content } from '../core/message.ts'
 import type { JsonSchema } from '../core/standard-schema.ts'
 import { type ToolFailure, toolError } from '../core/tool.ts'
 import { cutWithMarker } from './cut-text.ts'
-import { checkJsonSchema } from './tool-schema.ts'
+import { checkJsonSchema } from './schema-check.ts'
 
 /** A tool result as any server may send it; what stands in `content` is read block by block. */
 export const callResult = z.looseObject({
@@ -17,8 +17,8 @@ export type CallResult = z.infer<typeof callResult>
 export type ResultProblem = 'structured_content_missing' | 'structured_content_invalid'
 
 /**
- * Holds a result against its tool's `outputSchema`. A result that is an error need not fit. Presence is asked of
- * `undefined`, since `0`, `false` and `null` are values.
+ * Holds a result against its tool's `outputSchema`. A result that is an error need not fit, and one that takes too long to
+ * be checked is taken as it is. Presence is asked of `undefined`, since `0`, `false` and `null` are values.
  */
 export async function checkCallResult(
   result: CallResult,
@@ -30,9 +30,12 @@ export async function checkCallResult(
       error: 'structured_content_missing',
       message: 'its tool declares an output schema, but the result has no structuredContent',
     }
-  const problem = await checkJsonSchema(outputSchema, result.structuredContent)
-  if (problem === undefined) return undefined
-  return { error: 'structured_content_invalid', message: `its structuredContent does not fit: ${problem}` }
+  const fit = await checkJsonSchema(outputSchema, result.structuredContent)
+  if (fit.kind !== 'wrong') return undefined
+  return {
+    error: 'structured_content_invalid',
+    message: `its structuredContent does not fit: ${fit.problem}`,
+  }
 }
 
 /** A text that a model saw the beginning of, whole. */
@@ -78,7 +81,10 @@ function partOf(block: unknown): Part | undefined {
     case 'resource':
       return resourcePart(resource)
     case 'resource_link':
-      return { type: 'text', text: `[resource ${name === undefined ? '' : `${name}: `}${uri}]` }
+      return {
+        type: 'text',
+        text: `[resource ${typeof name === 'string' ? `${name}: ` : ''}${typeof uri === 'string' ? uri : 'without an address'}]`,
+      }
     default:
       return {
         type: 'text',
@@ -94,5 +100,5 @@ function resourcePart(resource: unknown): Part {
   if (typeof text === 'string') return { type: 'text', text }
   if (typeof blob === 'string' && typeof mimeType === 'string' && mimeType.startsWith('image/'))
     return { type: 'image', mediaType: mimeType, data: blob }
-  return { type: 'text', text: `[resource ${uri} is not shown]` }
+  return { type: 'text', text: `[resource ${typeof uri === 'string' ? `${uri} ` : ''}is not shown]` }
 }

@@ -1,9 +1,10 @@
 import { messageOf } from '../core/errors.ts'
-import type { JsonSchema, Schema } from '../core/standard-schema.ts'
-import { loadValidator } from './sdk.ts'
+import type { JsonSchema } from '../core/standard-schema.ts'
 
-/** Sub-schemas that are looked at; a schema with more is refused. */
+/** Values in a schema, how deep they nest, and characters of its JSON; a schema with more is refused. */
 const mostNodes = 20_000
+const mostDepth = 100
+export const mostSchemaLength = 1_000_000
 
 /** What a server's `inputSchema` becomes: what a model is told, or why that cannot be. */
 export type ReadSchema =
@@ -26,18 +27,21 @@ export function readInputSchema(raw: unknown): ReadSchema {
   const object = type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))
   if (!object) return { problem: `its input schema is of type ${JSON.stringify(type)}, not an object` }
   let nodes = 0
-  const copy = (value: unknown, depth: number): unknown => {
-    if (++nodes > mostNodes || depth > 100) throw new RangeError('its input schema is too large')
-    if (Array.isArray(value)) return value.map((entry) => copy(entry, depth + 1))
+  // What is data is copied as it is, but it counts.
+  const copy = (value: unknown, depth: number, data: boolean): unknown => {
+    if (++nodes > mostNodes || depth > mostDepth) throw new RangeError('its input schema is too large')
+    if (Array.isArray(value)) return value.map((entry) => copy(entry, depth + 1, data))
     if (!isObject(value)) return value
     const reference = value['$ref']
-    if (typeof reference === 'string' && resolve(root, reference) === undefined) return {}
+    if (!data && typeof reference === 'string' && resolve(root, reference) === undefined) return {}
     return Object.fromEntries(
-      Object.entries(value).map(([key, entry]) => [key, literal.has(key) ? entry : copy(entry, depth + 1)]),
+      Object.entries(value).map(([key, entry]) => [key, copy(entry, depth + 1, data || literal.has(key))]),
     )
   }
   try {
-    const { $schema, $id: _, ...schema } = copy(root, 0) as JsonSchema
+    const { $schema, $id: _, ...schema } = copy(root, 0, false) as JsonSchema
+    if (JSON.stringify(schema).length > mostSchemaLength)
+      throw new RangeError('its input schema is too large')
     const dialect = typeof $schema === 'string' ? { $schema } : {}
     return { schema: { ...schema, type: 'object' }, dialect }
   } catch (thrown) {
@@ -82,62 +86,4 @@ function decode(segment: string): string {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-type Check = (value: unknown) => string | undefined
-const mostChecks = 500
-const checks = new Map<string, Promise<Check>>()
-let compiler:
-  | {
-      getValidator(
-        schema: JsonSchema,
-      ): (value: unknown) => { valid: boolean; errorMessage?: string | undefined }
-    }
-  | undefined
-
-/**
- * What is wrong with a value by a JSON Schema, or undefined; a schema that cannot be compiled accepts everything.
- * Compiled once per process for all attempts, since an attempt has its own server but the same tools.
- */
-export async function checkJsonSchema(schema: JsonSchema, value: unknown): Promise<string | undefined> {
-  const key = JSON.stringify(schema)
-  let check = checks.get(key)
-  if (check === undefined) {
-    // The compiler keeps what it has compiled, so both are dropped together.
-    if (checks.size >= mostChecks) {
-      checks.clear()
-      compiler = undefined
-    }
-    check = compile(schema)
-    checks.set(key, check)
-  }
-  return (await check)(value)
-}
-
-async function compile(schema: JsonSchema): Promise<Check> {
-  try {
-    const { AjvJsonSchemaValidator } = await loadValidator()
-    compiler ??= new AjvJsonSchemaValidator()
-    const validator = compiler.getValidator(schema)
-    return (value) => {
-      const { valid, errorMessage } = validator(value)
-      return valid ? undefined : (errorMessage ?? 'it does not fit')
-    }
-  } catch {
-    return () => undefined
-  }
-}
-
-/** A JSON Schema as a Standard Schema, by which the arguments of a call are checked before they are sent. */
-export function standardSchemaOf(schema: JsonSchema): Schema {
-  return {
-    '~standard': {
-      version: 1,
-      vendor: 'quintain-mcp',
-      async validate(value: unknown) {
-        const problem = await checkJsonSchema(schema, value)
-        return problem === undefined ? { value } : { issues: [{ message: problem }] }
-      },
-    },
-  }
 }

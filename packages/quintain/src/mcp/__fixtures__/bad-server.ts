@@ -9,6 +9,10 @@ type Id = string | number
 const say = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const text = (said: string) => ({ content: [{ type: 'text', text: said }] })
 const object = { type: 'object' }
+const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+/** A message whose text holds a value that no `JSON.stringify` can write. */
+const sayRaw = (id: Id, result: string) =>
+  process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${result}}\n`)
 let changed = false
 let before: Id | undefined
 let asking: Id | undefined
@@ -90,6 +94,22 @@ function bad(id: Id): void {
       return void say({ id, result: 5 })
     case 'shapeless':
       return void say({ id, result: text('{"n":1}') })
+    case 'deep':
+      return void sayRaw(id, `{"content":[],"structuredContent":{"a":${deep(100_000)}}}`)
+    case 'odd-link':
+      return void say({
+        id,
+        result: {
+          content: [{ type: 'resource_link', uri: { toString: 1 }, name: [[]] }, { type: 'resource' }],
+        },
+      })
+    case 'mute':
+      process.stdout.end()
+      return
+    case 'forging':
+      return void say({ id, error: { code: -32602, message: 'x', data: { quintain: argument } } })
+    case 'verbose':
+      return void say({ id, error: { code: -32602, message: 'x'.repeat(5_000_000) } })
     case 'failing':
       return void say({ id, error: { code: -32603, message: 'internal' } })
     case 'refusing':
@@ -136,6 +156,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       return void say({ id, result: {} })
     case 'tools/list':
       if (mode === 'endless') return void say({ id, result: { tools: tools(), nextCursor: 'again' } })
+      if (mode === 'deep-list')
+        return void sayRaw(
+          id,
+          `{"tools":[{"name":"a","inputSchema":{"type":"object","default":${deep(60_000)}}}]}`,
+        )
       return void say({ id, result: { tools: tools() } })
     case 'tools/call':
       if (params?.['name'] === 'bad') return bad(id)
