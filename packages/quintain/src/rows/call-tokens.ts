@@ -48,8 +48,8 @@ class Strand {
 }
 
 /**
- * The tokens of every call, put together again from the deltas of the record; undefined for a call with no prompt ids and
- * no output. `chunk` is the attempt's part of `tokens.bin`. Refs that lead nowhere are a problem of their call.
+ * The tokens of every call, put together again from the deltas of the record, or why there are none. `chunk` is the
+ * attempt's part of `tokens.bin`.
  */
 export function readCallTokens(
   calls: readonly CallRecord[],

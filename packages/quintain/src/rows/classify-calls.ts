@@ -1,4 +1,4 @@
-import { type Seat, type TrajectoryRecord, textOf } from '../core/index.ts'
+import { type Message, type Seat, type TrajectoryRecord, textOf } from '../core/index.ts'
 import { conversationHeads } from './conversation-heads.ts'
 
 /**
@@ -29,30 +29,26 @@ export function classifyCalls(trajectory: TrajectoryRecord, seat: Seat = 'agent'
   })
   const alive = [...calls.keys()].filter((at) => classes[at] === 'branch')
   const conversations = Map.groupBy(alive, (at) => graph.headOf(at))
-  for (const at of alive) if (isSide(at, graph, conversations)) classes[at] = 'side'
+  const ends = [...conversations].map(([head, of]) => ({ head, until: endOf(of, graph) }))
+  for (const [head, [first, second]] of conversations) {
+    if (second !== undefined || !graph.isShortAnswer(first!)) continue
+    const elsewhere = ends.some((end) => end.head !== head && end.until > first!)
+    if (elsewhere && !graph.isUsed(first!)) classes[first!] = 'side'
+  }
   for (const at of graph.wayTo(endOfMain(conversations, classes))) classes[at] = 'kept'
   return classes
 }
 
-type Conversations = ReadonlyMap<number, readonly number[]>
-
-function isSide(at: number, graph: Graph, conversations: Conversations): boolean {
-  if (conversations.get(graph.headOf(at))!.length > 1 || graph.goesOn(at) || !graph.isFirstTurn(at))
-    return false
-  const message = graph.outputOf(at)
-  if (message.role !== 'assistant' || message.toolCalls?.length) return false
-  if (textOf(message.content).length > longestSideAnswer || graph.isUsed(at)) return false
-  for (const [head, calls] of conversations) {
-    if (head === graph.headOf(at)) continue
-    const last = calls.at(-1)!
-    if ((calls.length > 1 && last > at) || graph.isSaid(last)) return true
-  }
-  return false
+/** Until which call a conversation is known to go on: for good where its last answer was said in the world. */
+function endOf(calls: readonly number[], graph: Graph): number {
+  const last = calls.at(-1)!
+  if (graph.isSaid(last)) return Number.POSITIVE_INFINITY
+  return calls.length > 1 ? last : -1
 }
 
 /** The last call of the conversation that the others lie within: the longest from its first call to its last. */
 function endOfMain(
-  conversations: Conversations,
+  conversations: ReadonlyMap<number, readonly number[]>,
   classes: readonly (CallClass | undefined)[],
 ): number | undefined {
   let longest = -1
@@ -67,14 +63,6 @@ function endOfMain(
   return end
 }
 
-/** A message that no model was seen to say. */
-interface Said {
-  node: number
-  /** The agent said it in the world: no model was asked with it. */
-  inWorld: boolean
-  text: string
-}
-
 /** A trajectory as the rules look at it. */
 class Graph {
   private readonly trajectory: TrajectoryRecord
@@ -84,7 +72,9 @@ class Graph {
   /** Prompts, with the tools they were asked with, of which an answer was gone on with. */
   private readonly answered = new Set<string>()
   private readonly callOfOutput = new Map<number, number>()
-  private texts: Said[] | undefined
+  /** Texts of messages that no model was seen to say, and those of the agent's that no model was asked with: said in the world. */
+  private readonly told: { node: number; text: string }[] = []
+  private readonly inWorld = new Set<string>()
 
   constructor(trajectory: TrajectoryRecord) {
     this.trajectory = trajectory
@@ -97,10 +87,16 @@ class Graph {
       this.callOfOutput.set(call.output, at)
       if (this.goesOn(at)) this.answered.add(this.question(at))
     }
-  }
-
-  outputOf(at: number) {
-    return this.trajectory.nodes[this.trajectory.calls[at]!.output]!.message
+    const asked = new Set<number>()
+    for (const { prompt } of calls) {
+      for (let node = prompt; node >= 0 && !asked.has(node); node = nodes[node]!.parent) asked.add(node)
+    }
+    for (const [node, { message, sampled }] of nodes.entries()) {
+      if (sampled) continue
+      const text = textOf(message.content).trim()
+      this.told.push({ node, text })
+      if (message.role === 'assistant' && !asked.has(node)) this.inWorld.add(text)
+    }
   }
 
   headOf(at: number): number {
@@ -112,9 +108,12 @@ class Graph {
     return this.followed[this.trajectory.calls[at]!.output] === 1
   }
 
-  /** Nothing was said before it. */
-  isFirstTurn(at: number): boolean {
-    return this.pathTo(at).every((node) => this.trajectory.nodes[node]!.message.role !== 'assistant')
+  /** The first answer of a conversation that did not go on, short and without a tool call. */
+  isShortAnswer(at: number): boolean {
+    const message = this.outputOf(at)
+    if (this.goesOn(at) || message.role !== 'assistant' || message.toolCalls?.length) return false
+    const isFirst = this.pathTo(at).every((node) => this.trajectory.nodes[node]!.message.role !== 'assistant')
+    return isFirst && textOf(message.content).length <= longestSideAnswer
   }
 
   /** Another answer to the same question was gone on with. */
@@ -124,14 +123,18 @@ class Graph {
 
   /** Its answer stands in a message of another history. */
   isUsed(at: number): boolean {
-    return this.stands(at, ({ text }, answer) => {
-      return text === answer || (answer.length >= shortestQuote && text.includes(answer))
-    })
+    const answer = this.answerOf(at)
+    if (answer === '') return false
+    const own = new Set(this.pathTo(at))
+    const holds = (text: string) =>
+      text === answer || (answer.length >= shortestQuote && text.includes(answer))
+    return this.told.some(({ node, text }) => !own.has(node) && holds(text))
   }
 
   /** Its answer was said in the world, where the agent's messages are recorded without a model. */
   isSaid(at: number): boolean {
-    return this.stands(at, ({ inWorld, text }, answer) => inWorld && text === answer)
+    const answer = this.answerOf(at)
+    return answer !== '' && this.inWorld.has(answer)
   }
 
   /** Calls whose answers lie on the way from the root to that of a call, itself too. */
@@ -158,23 +161,11 @@ class Graph {
     return found
   }
 
-  private stands(at: number, isIt: (node: Said, answer: string) => boolean): boolean {
-    const answer = textOf(this.outputOf(at).content).trim()
-    if (answer === '') return false
-    this.texts ??= this.saidByNobody()
-    const own = new Set(this.pathTo(at))
-    return this.texts.some((one) => !own.has(one.node) && isIt(one, answer))
+  private answerOf(at: number): string {
+    return textOf(this.outputOf(at).content).trim()
   }
 
-  private saidByNobody(): Said[] {
-    const { nodes, calls } = this.trajectory
-    const asked = new Set<number>()
-    for (const { prompt } of calls) {
-      for (let node = prompt; node >= 0 && !asked.has(node); node = nodes[node]!.parent) asked.add(node)
-    }
-    return nodes.flatMap(({ message, sampled }, node) => {
-      const inWorld = message.role === 'assistant' && !asked.has(node)
-      return sampled ? [] : [{ node, inWorld, text: textOf(message.content).trim() }]
-    })
+  private outputOf(at: number): Message {
+    return this.trajectory.nodes[this.trajectory.calls[at]!.output]!.message
   }
 }
