@@ -8,13 +8,12 @@ export function formatRows(report: RunRowsReport, { style = plainStyle }: { styl
   const { run, seat, attempts, rows, tokens, calls, breaks, refused, cut, issues } = report
   const { withRows, withoutRows, leftOut } = attempts
   const total = tokens.sampled + tokens.environment + tokens.prompt
-  const textOnly = rows['text-only'] > 0
   const lines: [string, string][] = [
     ['attempts', `${countText(withRows)} with rows, ${countText(withoutRows)} without`],
     ['left out', listed(leftOut)],
     ['calls', listed(calls)],
     ['rows', listed(rows)],
-    ['tokens', textOnly ? '' : tokensText(tokens, total)],
+    ['tokens', total === 0 ? '' : tokensText(tokens, total)],
     ['breaks', listed(countsOf(breaks))],
     ['refused', listed(countsOf(refused))],
     ['cut', cut === 0 ? '' : `${plural(cut, 'row')} cut to the length asked for`],
@@ -32,8 +31,7 @@ export function formatRows(report: RunRowsReport, { style = plainStyle }: { styl
 
 function tokensText(tokens: RunRowsReport['tokens'], total: number): string {
   const { sampled, environment, prompt } = tokens
-  const share = total === 0 ? '' : ` (${shareText(sampled / total)})`
-  return `${countText(sampled)} trained${share}, ${countText(prompt)} prompt, ${countText(environment)} environment`
+  return `${countText(sampled)} trained (${shareText(sampled / total)}), ${countText(prompt)} prompt, ${countText(environment)} environment`
 }
 
 /** One example of each kind of break and refusal, to be looked at with `quintain show`. */
