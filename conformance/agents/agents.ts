@@ -1,0 +1,98 @@
+// The agents that `quintain init --agent` makes, as a user has them: installed from npm and PyPI, type-checked, and played
+// through the gateway with the oracle in the place of their models. Then what official SDKs make of the gateway's replies.
+//
+//   node conformance/agents/agents.ts [--relock] [NAME…]
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findProgram } from '../../packages/quintain/src/sandbox/find-program.ts'
+import { pythonEnvironment } from '../python/environment.ts'
+import { examples } from './examples.ts'
+import { folderOf, installExamples, workspace } from './install.ts'
+import { playExample } from './play-example.ts'
+import { sdkChecks } from './sdk-checks.ts'
+
+const counts = { passed: 0, failed: 0, skipped: 0 }
+const say = (line: string) => process.stdout.write(`agents: ${line}\n`)
+
+/** Carries a check out, which gives what is wrong. */
+async function check(name: string, carryOut: () => Promise<readonly string[]>): Promise<void> {
+  const start = performance.now()
+  let complaints: readonly string[]
+  try {
+    complaints = await carryOut()
+  } catch (thrown) {
+    complaints = [thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)]
+  }
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  if (complaints.length === 0) {
+    counts.passed += 1
+    say(`${name}: passed (${seconds} s)`)
+    return
+  }
+  counts.failed += 1
+  say(`${name}: FAILED (${seconds} s)`)
+  for (const complaint of complaints) say(`  ${complaint}`)
+}
+
+function skip(name: string, reason: string, checks = 1): void {
+  counts.skipped += checks
+  say(`${name}: skipped: ${reason}`)
+}
+
+/** Why an example cannot be played here; undefined when it can. */
+async function missingFor(name: string): Promise<string | undefined> {
+  if (name === 'coding-agent' && findProgram('bwrap', process.env['PATH'] ?? '') === undefined)
+    return 'bwrap is not installed'
+  if (name !== 'python') return undefined
+  const environment = await pythonEnvironment(folderOf(name), say)
+  return 'unavailable' in environment ? environment.unavailable : undefined
+}
+
+/** The types of the examples against those of what they are made with. What is wrong elsewhere is for others to say. */
+async function typeCheck(): Promise<string[]> {
+  writeFileSync(
+    join(workspace, 'tsconfig.json'),
+    JSON.stringify({ extends: `./${examples[0]!.name}/tsconfig.json`, include: ['*/*.ts', '*/*.mts'] }),
+  )
+  const tsc = join(import.meta.dirname, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc')
+  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', '.'], {
+    cwd: workspace,
+    encoding: 'utf8',
+  })
+  const complaints = stdout.split('\n').filter((line) => /^[\w-]+\/[\w-]+\.m?ts\(/.test(line))
+  return status === null ? ['the compiler did not end'] : complaints
+}
+
+async function main(): Promise<void> {
+  const asked = process.argv.slice(2)
+  const relock = asked.includes('--relock')
+  const names = asked.filter((one) => !one.startsWith('--'))
+  const chosen = names.length === 0 ? examples : examples.filter(({ name }) => names.includes(name))
+  const start = performance.now()
+  const { missing } = await installExamples({ relock })
+  if (missing !== undefined)
+    return skip(
+      'everything',
+      missing,
+      chosen.reduce((all, { streams }) => all + (streams ? 3 : 2), 0),
+    )
+  say(`installed (${((performance.now() - start) / 1000).toFixed(1)} s)`)
+  await check('types', typeCheck)
+  for (const example of chosen) {
+    const { name, streams } = example
+    const without = await missingFor(name)
+    if (without !== undefined) {
+      skip(name, without, streams ? 2 : 1)
+      continue
+    }
+    await check(`${name}, ${example.tasks} tasks`, () => playExample(example, false))
+    if (streams) await check(`${name}, ${example.tasks} tasks, streamed`, () => playExample(example, true))
+  }
+  if (names.length === 0 || names.includes('sdks'))
+    for (const { name, carryOut } of await sdkChecks()) await check(name, carryOut)
+}
+
+await main()
+process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`)
+if (counts.failed > 0) process.exitCode = 1
