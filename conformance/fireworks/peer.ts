@@ -65,7 +65,11 @@ function check(name: string, actual: unknown, expected: unknown): void {
 }
 
 try {
-  const [port] = (await once(server.stdout, 'data')) as [Buffer]
+  const ended = once(server, 'exit').then(() => {
+    throw new Error('the server ended before it said its port')
+  })
+  ended.catch(() => {})
+  const [port] = (await Promise.race([once(server.stdout, 'data'), ended])) as [Buffer]
   const agent = remote(`http://127.0.0.1:${Number(port)}`)
   const play = (policy: string, name: string) =>
     evaluate(sums, { agent, policy, repeats: 4, dir: join(runs, name) })
