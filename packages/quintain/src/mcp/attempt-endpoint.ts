@@ -5,6 +5,7 @@ import type {
   ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import type { FaultError } from '../core/fault-error.ts'
 import { now, setTimeout } from '../core/own-time.ts'
 import { quintainVersion } from '../core/version.ts'
 import { loadServer } from './sdk.ts'
@@ -46,6 +47,16 @@ export class AttemptEndpoint {
   /** The environment's word for the end of the episode, once a tool's turn has said it. */
   get over(): string | undefined {
     return this.calls.over
+  }
+
+  /** The first failure of the world's tools. */
+  get failure(): FaultError | undefined {
+    return this.calls.failure
+  }
+
+  /** Calls that were carried out. */
+  get count(): number {
+    return this.calls.count
   }
 
   get openSessions(): number {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -283,7 +285,114 @@ describe.each(eras)('a client of the era %s', (era) => {
       content: [{ text: expect.stringContaining('0.05 s') }],
     })
     expect(failed).toHaveLength(1)
+    expect(opened.failure?.fault).toMatchObject({ owner: 'world', code: 'timeout', retryable: true })
   })
+})
+
+describe('a failure of the world', () => {
+  const fault = new FaultError({
+    owner: 'sandbox',
+    code: 'lost',
+    message: 'the box is gone',
+    retryable: true,
+  })
+
+  test.each<[string, () => unknown, object]>([
+    [
+      'what a tool threw',
+      () => {
+        throw new Error('no table orders, said secret-7')
+      },
+      { owner: 'world', code: 'threw', message: expect.stringContaining('no table orders, said [withheld]') },
+    ],
+    [
+      'a fault that a tool named itself',
+      () => {
+        throw fault
+      },
+      fault.fault,
+    ],
+    ['no tool result', () => undefined, { owner: 'world', code: 'bad_result', retryable: false }],
+  ])('%s: the first one is there for finish() to throw', async (_what, run, told) => {
+    const opened = mount([made('fails', run), made('fails-too', () => 5), made('works', () => 'ok')], {
+      redact: (text) => text.replaceAll('secret-7', '[withheld]'),
+    })
+    const client = await connect(opened)
+    await client.callTool({ name: 'works' })
+    expect(() => opened.check()).not.toThrow()
+    for (const name of ['fails', 'fails-too']) await client.callTool({ name }).catch(() => {})
+    expect(opened.failure?.fault).toMatchObject(told)
+    expect(() => opened.check()).toThrow(opened.failure)
+    expect(opened.calls).toBe(3)
+  })
+
+  test('is none of what an agent gets wrong, nor of what it gives up', async () => {
+    const given = new AbortController()
+    const opened = mount([
+      made('soft', () => toolError('none', 'No such order.')),
+      made('typed', () => 'ok'),
+      made('slow', async (_input, { signal }) => {
+        given.abort()
+        await new Promise((done) => signal.addEventListener('abort', done))
+        throw new Error('it was given up')
+      }),
+    ])
+    const client = await connect(opened)
+    await client.callTool({ name: 'soft' })
+    await client.callTool({ name: 'typed', arguments: { a: 'one' } })
+    await client.callTool({ name: 'none' }).catch(() => {})
+    await client.callTool({ name: 'slow' }, { signal: given.signal }).catch(() => {})
+    await opened.close()
+    expect(opened.failure).toBeUndefined()
+  })
+
+  test('is none where calls only waited behind another for too long', async () => {
+    const release = Promise.withResolvers<string>()
+    const began = Promise.withResolvers<void>()
+    const opened = mount(
+      [
+        made('slow', () => {
+          began.resolve()
+          return release.promise
+        }),
+        made('quick', () => 'ok'),
+      ],
+      { callMs: 300 },
+    )
+    const client = await connect(opened)
+    const slow = client.callTool({ name: 'slow' })
+    await began.promise
+    const waited = await client.callTool({ name: 'quick' })
+    expect(waited).toMatchObject({ isError: true })
+    release.resolve('done')
+    await slow
+    // The slow one has failed; that the quick one never ran is no failure of its own.
+    expect(opened.failure?.fault.message).toContain('"slow"')
+    expect(opened.calls).toBe(1)
+  })
+})
+
+test('a server without an open mount keeps no process alive', async () => {
+  const source = `
+    import { serveTools } from ${JSON.stringify(new URL('index.ts', import.meta.url).href)}
+    const server = await serveTools()
+    const mount = server.mount({ tools: [] })
+    setTimeout(async () => {
+      const { status } = await fetch(mount.url)
+      await mount.close()
+      process.stdout.write(String(status))
+    }, 50).unref()
+  `
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout.on('data', (chunk) => {
+    said += chunk
+  })
+  // It ends by itself, and not before the mount was closed: the timer alone would not have kept it.
+  expect(await once(child, 'close')).toEqual([0, null])
+  expect(said).toMatch(/^\d{3}$/)
 })
 
 describe('attempts', () => {

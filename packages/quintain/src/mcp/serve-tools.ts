@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Turn } from '../core/environment.ts'
 import { QuintainError } from '../core/errors.ts'
+import type { FaultError } from '../core/fault-error.ts'
 import type { Tool } from '../core/tool.ts'
 import { AttemptEndpoint } from './attempt-endpoint.ts'
 import { loadServer } from './sdk.ts'
@@ -29,7 +30,7 @@ export interface MountOptions {
   instructions?: string
   /** Ask for a bearer token as well as for the address; it is in `headers`. Default false. */
   bearer?: boolean
-  /** Milliseconds of one call. Default 60,000. */
+  /** Milliseconds of one call, and as many that it may wait behind others before. Default 60,000. */
   callMs?: number
   /** Calls that may wait behind the one that runs; more are refused in band. Default 64. */
   maxWaiting?: number
@@ -41,7 +42,7 @@ export interface MountOptions {
   redact?(text: string): string
   /** A tool gave a turn. Its reward and its end are told here and nowhere else. */
   onTurn?(turn: Turn, call: ServedCall): void
-  /** A tool threw, hung, or returned what is no tool result. A `FaultError` is among them. */
+  /** A tool threw, hung, or returned what is no tool result. A `FaultError` is among them. See `Mount.check`. */
   onFailure?(thrown: unknown, call: ServedCall): void
   /** Closes the mount when the attempt is over. */
   signal?: AbortSignal
@@ -55,13 +56,22 @@ export interface Mount {
   readonly headers: Readonly<Record<string, string>>
   /** The environment's word for the end of the episode; every later call is refused in band. */
   readonly over: string | undefined
+  /** Calls that were carried out. They are in no trajectory and in no count of the engine's. */
+  readonly calls: number
+  /** The first failure of the world's tools, as a fault: one threw, hung, or returned what is no tool result. */
+  readonly failure: FaultError | undefined
+  /**
+   * Throws `failure`, where there is one. A world calls it in `finish()`, so that an attempt whose tools failed is a fault
+   * and not a score.
+   */
+  check(): void
   /** Tells clients that the tools are others now. */
   toolsChanged(): void
   /** Stops its calls, ends its sessions, forgets its address. */
   close(): Promise<void>
 }
 
-/** A server of tools: one for a process, with an address for each attempt. */
+/** A server of tools: one for a process, with an address for each attempt. It keeps the process alive while one is open. */
 export interface ToolServer {
   readonly port: number
   mount(options: MountOptions): Mount
@@ -101,11 +111,20 @@ export async function serveTools(options: ServeToolsOptions = {}): Promise<ToolS
     })
   })
   await listen(http, host, port)
+  // While a mount is open the server keeps the process alive, and nothing else does: no caller's connection, nor it alone.
+  http.unref()
+  http.on('connection', (socket) => socket.unref())
   const address = http.address() as AddressInfo
   const origin = `http://${host === '::1' ? '[::1]' : host}:${address.port}`
   return {
     port: address.port,
-    mount: (mounted) => openMount(mounts, origin, mounted),
+    mount(given) {
+      const mount = openMount(mounts, origin, given, () => {
+        if (mounts.size === 0) http.unref()
+      })
+      http.ref()
+      return mount
+    },
     async close() {
       const open = [...mounts.values()]
       mounts.clear()
@@ -130,7 +149,12 @@ function listen(http: Server, host: string, port: number): Promise<void> {
   })
 }
 
-function openMount(mounts: Map<string, Mounted>, origin: string, options: MountOptions): Mount {
+function openMount(
+  mounts: Map<string, Mounted>,
+  origin: string,
+  options: MountOptions,
+  onClosed: () => void,
+): Mount {
   const handle = randomBytes(24).toString('base64url')
   const token = options.bearer === true ? randomBytes(24).toString('base64url') : undefined
   const endpoint = new AttemptEndpoint({
@@ -149,6 +173,7 @@ function openMount(mounts: Map<string, Mounted>, origin: string, options: MountO
     options.signal?.removeEventListener('abort', close)
     mounts.delete(handle)
     await endpoint.close()
+    onClosed()
   }
   options.signal?.addEventListener('abort', close, { once: true })
   if (options.signal?.aborted === true) void close()
@@ -157,6 +182,15 @@ function openMount(mounts: Map<string, Mounted>, origin: string, options: MountO
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     get over() {
       return endpoint.over
+    },
+    get calls() {
+      return endpoint.count
+    },
+    get failure() {
+      return endpoint.failure
+    },
+    check() {
+      if (endpoint.failure !== undefined) throw endpoint.failure
     },
     toolsChanged: () => endpoint.toolsChanged(),
     close,

@@ -1,9 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Turn } from '../core/environment.ts'
-import { messageOf } from '../core/errors.ts'
 import { FaultError } from '../core/fault-error.ts'
 import type { Content } from '../core/message.ts'
 import { clearTimeout, setInterval, setTimeout } from '../core/own-time.ts'
+import { redactedMessage } from '../core/redacted-message.ts'
 import { validate } from '../core/standard-schema.ts'
 import { didYouMean } from '../core/suggest.ts'
 import type { Tool, ToolResult } from '../core/tool.ts'
@@ -18,7 +18,7 @@ export interface ServedCall {
 export interface ServedCallsOptions {
   /** The tools of the attempt, or what gives them at this moment. */
   tools: readonly Tool[] | (() => readonly Tool[] | Promise<readonly Tool[]>)
-  /** Milliseconds that one call may take, its wait behind others included. */
+  /** Milliseconds that one call may take once it runs, and that it may wait behind others before. */
   callMs: number
   /** Calls that may wait behind the one that runs. */
   maxWaiting: number
@@ -26,7 +26,7 @@ export interface ServedCallsOptions {
   redact(text: string): string
   /** A tool gave a turn: its reward, and whether the episode is over, are for the host and not for the caller. */
   onTurn?: ((turn: Turn, call: ServedCall) => void) | undefined
-  /** A tool threw, hung, or gave what is no tool result: the host says whether that is a fault of the world. */
+  /** A tool threw, hung, or gave what is no tool result. */
   onFailure?: ((thrown: unknown, call: ServedCall) => void) | undefined
 }
 
@@ -53,7 +53,10 @@ export class ServedCalls {
   private readonly closing = new AbortController()
   private queue: Promise<unknown> = Promise.resolve()
   private waiting = 0
-  private count = 0
+  /** Calls that were carried out. */
+  count = 0
+  /** The first failure of a tool that no agent could have caused, as a fault of the world or the one that it named. */
+  failure: FaultError | undefined
   /** The environment's word for the end, once a turn has said it. */
   over: string | undefined
 
@@ -63,11 +66,11 @@ export class ServedCalls {
 
   /** The tools at this moment; throws `CallRefused` when the world cannot say. */
   async tools(call: ServedCall = { name: 'tools/list', arguments: undefined }): Promise<readonly Tool[]> {
-    const { tools, onFailure } = this.options
+    const { tools } = this.options
     try {
       return typeof tools === 'function' ? await tools() : tools
     } catch (thrown) {
-      onFailure?.(thrown, call)
+      this.fail(thrown, call, { code: 'threw', what: 'the list of tools threw' })
       throw new CallRefused(internalError, 'the world failed')
     }
   }
@@ -108,19 +111,23 @@ export class ServedCalls {
     const signal = AbortSignal.any([context.signal, this.closing.signal])
     const limit = withLimit(this.options.callMs, signal)
     // The next call waits for the tool itself: one that was given up may still be at work in the world.
-    const run = before.then(() => this.run(tool, checked.value, call, { ...context, signal: limit.signal }))
+    let started = false
+    const run = before.then(() => {
+      started = true
+      limit.restart()
+      return this.run(tool, checked.value, call, { ...context, signal: limit.signal })
+    })
     this.queue = run.catch(() => {}).finally(() => this.waiting--)
     try {
       return await Promise.race([run, limit.passed])
     } catch (thrown) {
-      if (thrown === limit) {
-        this.options.onFailure?.(
-          new Error(`tool "${tool.name}" did not end within ${this.options.callMs} ms`),
-          call,
-        )
-        return failure(`The call did not end within ${this.options.callMs / 1000} s and was given up.`)
-      }
-      throw thrown
+      if (thrown !== limit) throw thrown
+      const { callMs } = this.options
+      // Whoever asks for much at once has its calls wait: that is no failure of a tool.
+      if (!started) return failure(`The call waited ${callMs / 1000} s behind others and was given up.`)
+      const late = `tool "${tool.name}" did not end within ${callMs} ms`
+      this.fail(new Error(late), call, { code: 'timeout', what: 'a call over MCP' })
+      return failure(`The call did not end within ${callMs / 1000} s and was given up.`)
     } finally {
       limit.stop()
     }
@@ -143,10 +150,10 @@ export class ServedCalls {
       })
     } catch (thrown) {
       if (context.signal.aborted) throw context.signal.reason
-      this.options.onFailure?.(thrown, call)
+      this.fail(thrown, call, { code: 'threw', what: `tool "${tool.name}", called over MCP, threw` })
       // A fault is nobody's answer, and its words may be private.
       if (thrown instanceof FaultError) throw new CallRefused(internalError, 'the world failed')
-      return failure(this.options.redact(messageOf(thrown)))
+      return failure(redactedMessage(this.options.redact, thrown, 500))
     }
     return this.resultOf(given, call)
   }
@@ -159,8 +166,25 @@ export class ServedCalls {
       this.options.onTurn?.(given, call)
       return resultForCaller(given.content)
     }
-    this.options.onFailure?.(new Error(`tool "${call.name}" returned no tool result`), call)
+    const thrown = new Error(`tool "${call.name}" returned no tool result`)
+    this.fail(thrown, call, { code: 'bad_result', what: 'a call over MCP' })
     throw new CallRefused(internalError, 'the world failed')
+  }
+
+  private fail(thrown: unknown, call: ServedCall, { code, what }: { code: string; what: string }): void {
+    this.failure ??=
+      thrown instanceof FaultError
+        ? thrown
+        : new FaultError(
+            {
+              owner: 'world',
+              code,
+              message: `${what}: ${redactedMessage(this.options.redact, thrown)}`,
+              retryable: code !== 'bad_result',
+            },
+            thrown,
+          )
+    this.options.onFailure?.(thrown, call)
   }
 }
 
@@ -172,16 +196,22 @@ interface Limit {
   signal: AbortSignal
   /** Rejects with this limit when it has passed, and with the signal's reason when that aborts. */
   passed: Promise<never>
+  /** All its time is left again. */
+  restart(): void
   stop(): void
 }
 
 function withLimit(ms: number, outer: AbortSignal): Limit {
   const given = new AbortController()
+  const { promise: passed, reject } = Promise.withResolvers<never>()
+  passed.catch(() => {})
   let timer: NodeJS.Timeout | undefined
-  let abandon = () => {}
+  const abandon = () => reject(outer.reason)
   const limit: Limit = {
     signal: AbortSignal.any([given.signal, outer]),
-    passed: new Promise<never>((_resolve, reject) => {
+    passed,
+    restart() {
+      clearTimeout(timer)
       timer = setTimeout(
         () => {
           given.abort(new Error('the call was given up'))
@@ -189,16 +219,15 @@ function withLimit(ms: number, outer: AbortSignal): Limit {
         },
         Math.min(ms, 2 ** 31 - 1),
       )
-      abandon = () => reject(outer.reason)
-      if (outer.aborted) abandon()
-      else outer.addEventListener('abort', abandon, { once: true })
-    }),
+    },
     stop() {
       clearTimeout(timer)
       outer.removeEventListener('abort', abandon)
     },
   }
-  limit.passed.catch(() => {})
+  limit.restart()
+  if (outer.aborted) abandon()
+  else outer.addEventListener('abort', abandon, { once: true })
   return limit
 }
 
