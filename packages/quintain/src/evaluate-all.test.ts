@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { environment } from './core/index.ts'
 import { modelThat, temporaryFolder } from './engine/__fixtures__/recorded.ts'
 import { evaluateAll } from './evaluate-all.ts'
+import type { AgentFunction } from './harness/index.ts'
 
 const env = environment({
   tasks: Array.from({ length: 20 }, (_, i) => ({
@@ -59,6 +60,46 @@ describe('evaluateAll()', () => {
     expect(runs.map((run) => run.dir)).toEqual(['guess', 'm', 'noop'].map((name) => join(dir, name)))
     expect(existsSync(join(dir, 'panel.json'))).toBe(true)
     expect(comparison?.pairs).toHaveLength(3)
+  })
+
+  test('one agent with several models, and several agents with one', async () => {
+    const asks: AgentFunction = async ({ model, messages }) => {
+      const { baseURL, apiKey, fetch } = model
+      const response = await fetch(`${baseURL}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'any', messages }),
+      })
+      const { choices } = (await response.json()) as { choices: [{ message: { content: string } }] }
+      return choices[0].message.content
+    }
+    const odd = modelThat(() => 'odd', 'm-odd')
+    const even = modelThat(() => 'even', 'm-even')
+    const shared = await evaluateAll(env, {
+      agent: asks,
+      models: [odd, even],
+      policies: ['script:noop'],
+      tasks: 4,
+    })
+    expect(shared.runs.map(({ manifest }) => manifest.seats['agent'])).toEqual([
+      { policy: 'm-odd', harness: 'asks@function' },
+      { policy: 'm-even', harness: 'asks@function' },
+      { policy: 'script:noop', harness: 'asks@function' },
+    ])
+    expect(shared.runs.map(({ summary }) => summary.usage.agent.output)).toHaveLength(3)
+    const reverse = await evaluateAll(env, {
+      agents: { before: { agent: asks, model: even }, after: { agent: count, model: even } },
+      tasks: 4,
+    })
+    expect(
+      reverse.runs.map(({ manifest, success }) => [manifest.seats['agent']?.harness, success.value]),
+    ).toEqual([
+      ['before@function', 0.5],
+      ['after@function', 1],
+    ])
+    await expect(
+      evaluateAll(env, { agents: { one: { agent: asks, modle: even } as never } }),
+    ).rejects.toThrow(/did you mean "model"/)
   })
 
   test('one player has nothing to be compared with', async () => {

@@ -1,8 +1,8 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { environment, Journal, type ManifestRecord } from './core/index.ts'
-import { temporaryFolder } from './engine/__fixtures__/recorded.ts'
+import { environment, type Harness, Journal, type ManifestRecord, textOf } from './core/index.ts'
+import { modelThat, temporaryFolder } from './engine/__fixtures__/recorded.ts'
 import { locateEnvironment } from './engine/locate.ts'
 import { startRun } from './engine/run.ts'
 import { evaluate, resume } from './evaluate.ts'
@@ -12,6 +12,15 @@ const env = environment({ tasks: [{ id: 'a', prompt: 'go' }], rewards: { one: ()
 const agent = () => {
   asked++
   return 'hi'
+}
+const program: Harness = {
+  name: 'program@1',
+  carries: { turns: true, tools: true, images: true },
+  runs: 'outside',
+  async run({ model, messages }) {
+    const { message } = await model.generate({ messages })
+    return { outcome: 'completed', answer: `it says ${textOf(message.content)}` }
+  },
 }
 const code = (value: string) => expect.objectContaining({ code: value })
 
@@ -24,6 +33,11 @@ describe('evaluate() refuses what no run can be made of, before anything runs', 
     ['a grace of no length', { graceMs: Number.NaN }, 'graceMs is NaN'],
     ['a cap that is no number', { maxCostUsd: '5' }, 'maxCostUsd is "5"'],
     ['an agent that is no function', { agent: 'hello' }, 'agent is no function'],
+    ['an agent that is no harness', { agent: { name: 'x' } }, 'agent.run'],
+    ['a harness that runs elsewhere', { agent: { ...program, runs: 'elsewhere' } }, 'agent.runs'],
+    ['nobody', { agent: undefined }, 'Say who plays'],
+    ['two that answer', { model: 'm', policy: 'script:noop' }, 'not both'],
+    ['two harnesses', { harness: program }, 'not both'],
     ['a model that is none', { agent: undefined, model: {} }, 'neither text nor a model'],
     ['a policy that is no text', { agent: undefined, policy: 5 }, 'policy is no text'],
     ['tasks that are neither', { tasks: 'a' }, 'tasks is "a"'],
@@ -89,4 +103,22 @@ test('what the code of tasks throws is told by kind and place, since its text ma
   expect(thrown).toMatchObject({ code: 'tasks_invalid', cause: { message: 'cannot read gold quokka' } })
   expect((thrown as Error).message).toMatch(/TypeError \(.*evaluate\.test\.ts:\d+:\d+\)/)
   expect((thrown as Error).message).not.toContain('quokka')
+})
+
+test('an agent plays with a model behind it, and goes on with the same', async () => {
+  const sums = environment({
+    tasks: ['a', 'b'].map((id) => ({ id, prompt: id })),
+    rewards: { heard: ({ transcript }) => Number(transcript.answer === 'it says hm') },
+    success: ({ rewards }) => rewards.heard === 1,
+  })
+  const model = modelThat(() => 'hm')
+  const dir = join(await temporaryFolder(), 'run')
+  const run = await evaluate(sums, { agent: program, model, tasks: 1, dir })
+  expect(run.success.value).toBe(1)
+  expect(run.manifest.seats['agent']).toEqual({ policy: 'fake', harness: 'program@1' })
+  await expect(resume(dir, { env: sums, tasks: 2 })).rejects.toThrow(code('policy_unknown'))
+  await expect(resume(dir, { env: sums, tasks: 2, model })).rejects.toThrow(code('policy_unknown'))
+  await expect(resume(dir, { env: sums, tasks: 2, agent, model })).rejects.toThrow(code('run_mismatch'))
+  const more = await resume(dir, { env: sums, tasks: 2, agent: program, model })
+  expect([more.success.value, more.summary.orders]).toEqual([1, 2])
 })

@@ -5,8 +5,9 @@ import type { Artefacts, BoxFileContent, Snapshot, SnapshotEntry } from '../core
 /** Links in a row; the kernel follows no more either. */
 const mostHops = 40
 
-/** What is told of artefacts: names and sizes, and a digest of everything. */
-export function describeArtefacts({ entries, skipped }: Snapshot): Artefacts {
+/** What is told of artefacts: names and sizes of what graders get, why they do not get the rest, and a digest of everything. */
+export function describeArtefacts(artefacts: Snapshot): Artefacts {
+  const { entries, skipped } = artefacts
   const hash = createHash('sha256')
   const frame = (value: string | Uint8Array) => {
     const bytes = typeof value === 'string' ? Buffer.from(value) : value
@@ -19,14 +20,19 @@ export function describeArtefacts({ entries, skipped }: Snapshot): Artefacts {
     if (entry.kind === 'file') frame(entry.data)
     if (entry.kind === 'link') frame(entry.target)
   }
+  const files = artefactFiles(artefacts)
+  const isKept = ({ kind, path }: SnapshotEntry) => kind === 'folder' || Object.hasOwn(files, path)
   return {
     digest: hash.digest('hex'),
-    entries: entries.map((entry) => ({
+    entries: entries.filter(isKept).map((entry) => ({
       path: entry.path,
       kind: entry.kind,
       size: entry.kind === 'file' ? entry.data.length : 0,
     })),
-    skipped: skipped.map(({ path, reason }) => ({ path, reason })),
+    skipped: [
+      ...skipped.map(({ path, reason }) => ({ path, reason })),
+      ...entries.filter((entry) => !isKept(entry)).map(({ path }) => ({ path, reason: 'outside' })),
+    ],
   }
 }
 

@@ -1,10 +1,11 @@
 import type {
   Artefacts,
-  Box,
   EnvironmentBoxOptions,
   ExecOptions,
+  GradingBox,
   GradingBoxOptions,
   GradingSandbox,
+  Said,
   Sandbox,
 } from '../core/index.ts'
 import { now } from '../core/own-time.ts'
@@ -16,11 +17,16 @@ export interface Hold {
   waitedMs(): number
 }
 
+/** Why something was not kept that is no loss: it was not there, is no file, or is a link to what is none of the agent's. */
+const harmless: ReadonlySet<string> = new Set(['missing', 'wrong_kind', 'outside'])
+
 /** The boxes of an attempt as its world and its graders see them, and the time that it waited for room. */
 export class AttemptBoxes implements Hold {
   private readonly door: BoxDoor
   private readonly onWait: (waiting: boolean) => void
   private readonly open = new Set<number>()
+  /** What a reader of the attempt is to know of its boxes, for its counts. */
+  readonly flags: Record<string, number> = {}
   private used = false
   private artefacts: Artefacts | null = null
   private waits = 0
@@ -41,9 +47,11 @@ export class AttemptBoxes implements Hold {
     return Object.freeze({ start: (options: EnvironmentBoxOptions = {}) => this.start(false, options) })
   }
 
-  forGraders(): GradingSandbox {
+  /** `wallMs`: budget of the grading. */
+  forGraders(wallMs: number): GradingSandbox {
     return Object.freeze({
       artefacts: this.artefacts,
+      wallMs,
       start: (options: GradingBoxOptions = {}) => this.start(true, options),
     })
   }
@@ -54,6 +62,8 @@ export class AttemptBoxes implements Hold {
     const { artefacts } = (await this.door.ask({ op: 'settle' })) as Settled
     this.artefacts = artefacts
     this.open.clear()
+    const lost = artefacts?.skipped.filter(({ reason }) => !harmless.has(reason)).length ?? 0
+    if (lost > 0) this.flags['artefacts_skipped'] = lost
     return artefacts
   }
 
@@ -64,11 +74,16 @@ export class AttemptBoxes implements Hold {
     await Promise.all(left.map((box) => this.door.ask({ op: 'stop', box }).catch(() => {})))
   }
 
-  private async start(grade: boolean, options: EnvironmentBoxOptions | GradingBoxOptions): Promise<Box> {
+  private async start(
+    grade: boolean,
+    options: EnvironmentBoxOptions | GradingBoxOptions,
+  ): Promise<GradingBox> {
     this.used = true
     const request = { op: 'start', grade, options: plain(options) } as BoxRequest
     const started = (await this.door.ask(request, { onWait: this.hold() })) as StartedBox
     this.open.add(started.box)
+    const { notRestored = 0 } = started
+    if (notRestored > 0) this.flags['artefacts_not_restored'] = notRestored
     return boxOf(this.door, started)
   }
 
@@ -91,10 +106,13 @@ function plain<T extends object>(options: T): T {
 }
 
 /** A box that is somewhere else. */
-export function boxOf(door: BoxDoor, { box, id, driver, isolation, workdir }: StartedBox): Box {
+export function boxOf(
+  door: BoxDoor,
+  { box, id, driver, isolation, workdir, talks, artefacts }: StartedBox,
+): GradingBox {
   const ask = <T>(request: BoxRequest, signal?: AbortSignal): Promise<T> =>
     door.ask(request, signal === undefined ? {} : { signal }) as Promise<T>
-  return Object.freeze<Box>({
+  return Object.freeze<GradingBox>({
     id,
     driver,
     isolation,
@@ -111,6 +129,13 @@ export function boxOf(door: BoxDoor, { box, id, driver, isolation, workdir }: St
         signal,
       )
     },
+    ...(artefacts === undefined ? {} : { artefacts }),
+    ...(talks
+      ? {
+          talk: (name: string, input?: string | Uint8Array) =>
+            ask<Said>({ op: 'talk', box, name, ...(input === undefined ? {} : { input }) }),
+        }
+      : {}),
     read: (path, { maxBytes } = {}) =>
       ask({ op: 'read', box, path, ...(maxBytes === undefined ? {} : { maxBytes }) }),
     write: (path, data, { mode } = {}) =>

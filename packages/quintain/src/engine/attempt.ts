@@ -426,7 +426,7 @@ class Attempt {
             transcript: this.transcript(outcome, stop),
             state: state as never,
             options: options as never,
-            sandbox: this.boxes?.forGraders() ?? noSandbox,
+            sandbox: this.boxes?.forGraders(limits.gradeMs!) ?? noSandbox,
           },
           limits,
           hold: this.boxes,
@@ -542,7 +542,7 @@ class Attempt {
       costUsd.simulator =
         costUsd.simulator === undefined ? model.costUsd : addCost(costUsd.simulator, model.costUsd)
     }
-    const flags = { ...this.flags, ...this.episode?.flags, ...agent?.flags }
+    const flags = { ...this.flags, ...this.boxes?.flags, ...this.episode?.flags, ...agent?.flags }
     // A model was there for the agent, and it made nothing of it: it may have asked another one.
     if (this.input.seats['agent']?.outside?.hasModel && this.episode !== undefined && agent?.turns === 0)
       flags['no_model_call'] = 1

@@ -24,7 +24,7 @@ import {
 } from './box-protocol.ts'
 import { BoxSlots } from './box-slots.ts'
 import { withGateway } from './gateway-relay.ts'
-import { startGradingBox } from './grading-box.ts'
+import { type GradingBoxStart, startGradingBox } from './grading-box.ts'
 
 export interface DeskOptions {
   driver: SandboxDriver
@@ -234,6 +234,8 @@ class Owner {
     switch (request.op) {
       case 'exec':
         return box.exec(request.command, { ...request.options, ...(signal === undefined ? {} : { signal }) })
+      case 'talk':
+        return box.talk?.(request.name, request.input) ?? { output: new Uint8Array(), ended: true }
       case 'read': {
         const { maxBytes } = request
         return box.read(request.path, maxBytes === undefined ? {} : { maxBytes })
@@ -293,7 +295,7 @@ class Owner {
     onWait: AskOptions['onWait'],
   ): Promise<StartedBox> {
     await this.room(signal, onWait)
-    const box = await this.driverStart(grade, given, signal)
+    const { box, ...how } = await this.driverStart(grade, given, signal)
     if (signal.aborted) {
       await box.stop()
       throw stopped('the attempt is over, and its boxes are stopped')
@@ -301,7 +303,7 @@ class Owner {
     const number = this.nextBox++
     this.boxes.set(number, box)
     const { id, driver, isolation, workdir } = box
-    const started = { box: number, id, driver, isolation, workdir }
+    const started = { box: number, id, driver, isolation, workdir, talks: box.talk !== undefined, ...how }
     if (!grade) {
       this.first ??= number
       this.firstBox ??= started
@@ -322,7 +324,11 @@ class Owner {
     }
   }
 
-  private async driverStart(grade: boolean, given: StartOptions, signal: AbortSignal): Promise<Box> {
+  private async driverStart(
+    grade: boolean,
+    given: StartOptions,
+    signal: AbortSignal,
+  ): Promise<{ box: Box } & Partial<GradingBoxStart>> {
     const { driver, definition, network, gatewaySocket } = this.options
     const { artefacts = 'read-only', network: wanted, limits, ...rest } = given
     if (wanted !== undefined && wanted !== 'none' && (grade || !network)) {
@@ -344,7 +350,7 @@ class Owner {
       label: this.name,
       signal,
     }
-    if (!grade) return driver.start(options)
+    if (!grade) return { box: await driver.start(options) }
     return startGradingBox(driver, options, artefacts === 'none' ? undefined : this.artefacts, artefacts)
   }
 
@@ -354,7 +360,8 @@ class Owner {
     if (this.artefacts !== undefined || this.first === undefined || paths === undefined) return
     const box = this.boxes.get(this.first)
     if (box === undefined) return
-    const artefacts = await box.snapshot(paths)
+    // Nothing of the agent's changes it while it is read, nor takes the memory that reading it needs.
+    const artefacts = await box.snapshot(paths, { still: true })
     this.artefacts = artefacts
     await this.store.keep(artefacts).catch((thrown: unknown) => {
       this.options.log(`the artefacts of ${this.name} were not kept: ${messageOf(thrown)}\n`)

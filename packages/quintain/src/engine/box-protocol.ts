@@ -59,6 +59,7 @@ const exec = z.strictObject({
   wallMs: z.exactOptional(ms),
   outputBytes: z.exactOptional(ms),
   binary: z.exactOptional(z.boolean()),
+  talk: z.exactOptional(z.string().max(100)),
 })
 
 const snapshot = z.object({
@@ -102,6 +103,7 @@ export const boxRequest = z.discriminatedUnion('op', [
     command: z.union([z.string(), z.array(z.string()).min(1)]),
     options: exec,
   }),
+  z.strictObject({ op: z.literal('talk'), box, name: z.string().max(100), input: z.exactOptional(data) }),
   z.strictObject({ op: z.literal('read'), box, path, maxBytes: z.exactOptional(ms) }),
   z.strictObject({ op: z.literal('write'), box, path, data, mode: z.exactOptional(mode) }),
   z.strictObject({ op: z.literal('list'), box, path }),
@@ -109,7 +111,11 @@ export const boxRequest = z.discriminatedUnion('op', [
     op: z.literal('snapshot'),
     box,
     paths: z.exactOptional(z.array(path).max(1000)),
-    options: z.strictObject({ maxBytes: z.exactOptional(ms), maxEntries: z.exactOptional(ms) }),
+    options: z.strictObject({
+      maxBytes: z.exactOptional(ms),
+      maxEntries: z.exactOptional(ms),
+      still: z.exactOptional(z.boolean()),
+    }),
   }),
   z.strictObject({ op: z.literal('restore'), box, snapshot, at: z.exactOptional(path) }),
   z.strictObject({ op: z.literal('stop'), box }),
@@ -125,6 +131,12 @@ export interface StartedBox {
   driver: string
   isolation: 'none' | 'memory' | 'namespaces' | 'container'
   workdir: string
+  /** Its commands can be talked with. */
+  talks: boolean
+  /** How the artefacts are in it, where it is one for graders. */
+  artefacts?: 'read-only' | 'writable' | 'none'
+  /** So many of the artefacts could not be put into it. */
+  notRestored?: number
 }
 
 /** What settling gives. */
@@ -163,6 +175,9 @@ export function fitsSize(request: BoxRequest): boolean {
       break
     case 'restore':
       for (const entry of request.snapshot.entries) if (entry.kind === 'file') take(entry.data)
+      break
+    case 'talk':
+      if (request.input !== undefined) take(request.input)
       break
     case 'exec':
       if (request.options.stdin !== undefined) take(request.options.stdin)

@@ -2,30 +2,23 @@ import {
   type AssistantMessage,
   type Box,
   type Content,
-  content,
   createRng,
-  FaultError,
-  faultProblem,
   type Harness,
   type HarnessContext,
   type HarnessResult,
-  isThrown,
   type Message,
   type Model,
   type ModelAddress,
   type ModelHandle,
-  messageOf,
-  outcome,
-  QuintainError,
   type Seat,
   stackOf,
 } from '../core/index.ts'
 import { clearTimeout, setTimeout } from '../core/own-time.ts'
 import { Recorder } from '../core/recorder.ts'
 import { redactedMessage } from '../core/redacted-message.ts'
-import { type Lease, rolloutOver, SeatModel, SeatStop } from '../gateway/index.ts'
+import { type Lease, rolloutOver, SeatModel } from '../gateway/index.ts'
 import { absentModel } from './absent-model.ts'
-import { kindOf } from './given.ts'
+import { checkedResult, failureOf } from './harness-end.ts'
 import {
   noPlay,
   type PlayEnd,
@@ -135,7 +128,8 @@ class Play {
   }
 
   async run(): Promise<PlayEnd> {
-    const given = this.ended().catch((thrown: unknown) => ({ thrown: this.failure(thrown) }))
+    const { side } = this
+    const given = this.ended().catch((thrown: unknown) => ({ thrown: failureOf(thrown, side.signal) }))
     const end = await this.untilOver(given)
     const account = this.seat.account()
     this.seat.stopped ??= rolloutOver
@@ -255,53 +249,9 @@ class Play {
       throw thrown
     }
   }
-
-  /** Whose doing it is that a harness threw. */
-  private failure(thrown: unknown): PlayFailure {
-    if (this.side.signal.aborted) return { by: 'over' }
-    const text = hideKeys(stackOf(thrown))
-    const message = redactedMessage(hideKeys, thrown)
-    // A limit is in the account of the seat; a fault may be one that the harness has named.
-    if (isThrown(thrown, SeatStop))
-      return thrown.fault === undefined
-        ? { by: 'over' }
-        : { by: 'fault', fault: { ...thrown.fault, message }, text }
-    if (isThrown(thrown, FaultError) && faultProblem(thrown.fault) === undefined) {
-      const { owner, code, retryable } = thrown.fault
-      return { by: 'fault', fault: { owner, stage: 'agent', code, message, retryable }, text }
-    }
-    if (QuintainError.isInstance(thrown)) {
-      const { code } = thrown
-      return {
-        by: 'fault',
-        fault: { owner: 'platform', stage: 'agent', code, message, retryable: false },
-        text,
-      }
-    }
-    return { by: 'agent', message: hideKeys(messageOf(thrown)), stack: text }
-  }
 }
 
 /** A policy that runs beside the secret, asked from here. */
 function worldModel(id: string, side: WorldSide): Model {
   return { id, generate: ({ wire: _, ...request }, { signal }) => side.generate(request, signal) }
-}
-
-/** What a harness gave, as plain data; a `TypeError`, which is its program's failure, for what is no result. */
-function checkedResult(given: unknown, name: string, said: Content | undefined): HarnessResult {
-  const refuse = (what: string): never => {
-    throw new TypeError(`harness ${name} gave ${what}; it gives { outcome, stop?, answer? }`)
-  }
-  if (typeof given !== 'object' || given === null) return refuse(kindOf(given))
-  const { outcome: how, stop, answer = said } = given as Partial<Record<keyof HarnessResult, unknown>>
-  const known = outcome.exclude(['cancelled']).safeParse(how)
-  if (!known.success) return refuse('an outcome that is none')
-  if (stop !== undefined && typeof stop !== 'string') return refuse('a "stop" that is no text')
-  const heard = content.optional().safeParse(answer)
-  if (!heard.success) return refuse('an answer that is neither text nor parts')
-  return {
-    outcome: known.data,
-    ...(stop === undefined ? {} : { stop }),
-    ...(heard.data === undefined ? {} : { answer: heard.data }),
-  }
 }
