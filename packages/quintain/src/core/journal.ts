@@ -22,6 +22,7 @@ import {
 import {
   type Folded,
   foldRun,
+  isSharedCopy,
   isWithin,
   type PartName,
   partFiles,
@@ -141,6 +142,13 @@ export class Journal {
     project?: (attempt: AttemptRecord) => T,
   ): Promise<{ journal: Journal; fold: RunFold<T> }> {
     await readManifest(dir)
+    if (await isSharedCopy(dir)) {
+      throw new QuintainError(
+        'run_corrupt',
+        `${dir} is a run without its private records, as runs are shared: it can be read, not taken up. Resume the run that it was copied from.`,
+        { facts: { dir } },
+      )
+    }
     const lock = await lockFolder(dir)
     let files: Files | undefined
     try {

@@ -1,5 +1,5 @@
-import { appendFileSync, cpSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -260,7 +260,7 @@ describe('the fold', () => {
     expect(planned.slice(0, 2)).toEqual(['task-0#0', 'task-1#0'])
   })
 
-  test('a hundred thousand attempts', async () => {
+  test('a hundred thousand attempts', { timeout: 60_000 }, async () => {
     const many = 100_000
     const dir = await runOf(0, '')
     let plan = ''
@@ -305,6 +305,16 @@ describe('reading', () => {
     const dir = temporaryFolder()
     mkdirSync(join(dir, runFiles.orders))
     await expect(foldRun(dir)).rejects.toMatchObject({ code: 'journal_io' })
+  })
+
+  test('a run as it is shared, without its private records, is read whole and not taken up', async () => {
+    const dir = temporaryFolder()
+    await writeRun(dir, 2)
+    rmSync(join(dir, dirname(runFiles.private)), { recursive: true })
+    const { states, issues } = await foldRun(dir)
+    expect([states.map(({ status }) => status), issues]).toEqual([['scored', 'scored'], []])
+    await expect(Journal.open(dir)).rejects.toMatchObject({ code: 'run_corrupt' })
+    expect((await foldRun(dir)).states).toHaveLength(2)
   })
 
   test('a live run is read as far as it goes', async () => {

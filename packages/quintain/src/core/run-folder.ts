@@ -1,5 +1,5 @@
 import { open, readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { messageOf, QuintainError } from './errors.ts'
 import { type JsonlFileOptions, type JsonlIssue, type JsonlRecord, readJsonlFile } from './jsonl.ts'
@@ -201,7 +201,18 @@ export function isWithin(part: Extent | undefined, size: number): boolean {
   return part === undefined || part[0] + part[1] <= size
 }
 
-/** Byte sizes of the files that hold the parts of attempts; 0 for one that is absent. */
+/** Whether a folder is a run as it is shared: copied without its private records. */
+export async function isSharedCopy(dir: string): Promise<boolean> {
+  return stat(dirname(join(dir, partFiles.private))).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  )
+}
+
+/**
+ * Byte sizes of the files that hold the parts of attempts; 0 for one that is absent. Nobody misses the private ones of
+ * a shared copy: their size is infinite there.
+ */
 export async function partSizes(dir: string): Promise<Record<PartName, number>> {
   const sizes = { trajectory: 0, verdict: 0, private: 0, tokens: 0 }
   for (const name of partNames) {
@@ -210,6 +221,7 @@ export async function partSizes(dir: string): Promise<Record<PartName, number>> 
       () => 0,
     )
   }
+  if (await isSharedCopy(dir)) sizes.private = Number.POSITIVE_INFINITY
   return sizes
 }
 
