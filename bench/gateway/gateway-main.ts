@@ -1,11 +1,16 @@
-/** Ours: `node gateway-main.ts PORT LEASES` opens a gateway before a model server, with so many attempts under way. */
+/**
+ * Ours: `node gateway-main.ts PORT LEASES [many]` opens a gateway before a model server, with so many attempts under
+ * way; `many`: as the command line does for thousands at once.
+ */
+import { keepNurserySmall } from '../../packages/quintain/src/cli/main.ts'
 import { Recorder } from '../../packages/quintain/src/core/recorder.ts'
 import { SeatModel } from '../../packages/quintain/src/gateway/index.ts'
 import { openGateway } from '../../packages/quintain/src/gateway/open-gateway.ts'
 import { createChatModel } from '../../packages/quintain/src/models/index.ts'
 import { serveParent } from './server-process.ts'
 
-const [port, leases] = process.argv.slice(2)
+const [port, leases, many] = process.argv.slice(2)
+if (many !== undefined) keepNurserySmall()
 const model = createChatModel({
   model: 'bench',
   baseUrl: `http://127.0.0.1:${port}/v1`,

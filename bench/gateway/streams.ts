@@ -6,7 +6,7 @@ import { startServer } from './server-process.ts'
 export async function manyStreams(streams: number): Promise<{ idleMiB: number; mostMiB: number }> {
   // A piece of each every second, for ten seconds.
   const upstream = await startServer('upstream-main', ['10', '1000'])
-  const gateway = await startServer('gateway-main', [String(upstream.port), String(streams)])
+  const gateway = await startServer('gateway-main', [String(upstream.port), String(streams), 'many'])
   const load = new Load(gateway, { stream: true, promptChars: 1_550 })
   const watch = watchMemory(gateway.pid, 100)
   try {

@@ -2,7 +2,8 @@ import { median } from '../measurement.ts'
 import { type Call, Load } from './load.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-const lanes = 64
+/** Calls at a time at saturation; streams last a tenth of a second by themselves. */
+const lanes = { whole: 64, stream: 384 }
 const saturateMs = 4_000
 const rateMs = 6_000
 const leases = 400
@@ -19,15 +20,16 @@ export interface Round {
 
 /** Measures the proxy and the gateway in front of one model server, one after the other. */
 export async function versus(options: { stream: boolean; promptChars: number }): Promise<Round> {
-  const upstream = await startServer('upstream-main', ['20'])
+  const { stream } = options
+  const upstream = await startServer('upstream-main', stream ? ['20', '5'] : [])
   const proxy = await startServer('proxy-main', [String(upstream.port)])
   const ours = await startServer('gateway-main', [String(upstream.port), String(leases)])
   const loads = [upstream, proxy, ours].map((server) => new Load(server, options))
   const [direct, viaProxy, viaOurs] = loads as [Load, Load, Load]
   try {
-    for (const load of loads) await load.saturate(lanes, 1_500)
-    const proxied = await saturated(viaProxy, proxy)
-    const gated = await saturated(viaOurs, ours)
+    for (const load of loads) await load.saturate(stream ? lanes.stream : lanes.whole, 1_500)
+    const proxied = await saturated(viaProxy, proxy, stream)
+    const gated = await saturated(viaOurs, ours, stream)
     const rate = gated.perSecond / 2
     const alone = medians(await direct.atRate(rate, rateMs))
     const behindProxy = medians(await viaProxy.atRate(rate, rateMs))
@@ -44,9 +46,13 @@ export async function versus(options: { stream: boolean; promptChars: number }):
   }
 }
 
-async function saturated(load: Load, server: ServerProcess): Promise<{ perSecond: number; cpuMs: number }> {
+async function saturated(
+  load: Load,
+  server: ServerProcess,
+  stream: boolean,
+): Promise<{ perSecond: number; cpuMs: number }> {
   const before = await server.cpuMs()
-  const perSecond = await load.saturate(lanes, saturateMs)
+  const perSecond = await load.saturate(stream ? lanes.stream : lanes.whole, saturateMs)
   const spent = (await server.cpuMs()) - before
   return { perSecond, cpuMs: spent / ((perSecond * saturateMs) / 1000) }
 }

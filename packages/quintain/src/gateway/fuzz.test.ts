@@ -99,7 +99,7 @@ test('whatever is sent without a credential is answered in JSON, with an error, 
         expect(reply.text).not.toMatch(/at .*:\d+:\d+|node:|\.ts/)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })
 
@@ -126,7 +126,7 @@ test('whatever is sent with a credential is answered in JSON or as a stream, and
         expect(defects).toEqual([])
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 

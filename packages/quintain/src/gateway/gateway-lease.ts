@@ -1,6 +1,7 @@
 import { type DialectName, type ModelRequest, stackOf } from '../core/index.ts'
 import type { Dialect, ReplyContext, ReplyError } from '../models/dialects/dialect.ts'
 import type { Ticker } from '../models/ticker.ts'
+import type { Issued } from './credential.ts'
 import type { Exchange } from './exchange.ts'
 import type { LeaseOptions } from './gateway.ts'
 import { identityOf, LeaseCalls } from './lease-calls.ts'
@@ -25,6 +26,7 @@ export interface LeaseShared {
 /** One seat of one attempt, as the gateway serves it: its calls, and what later calls may refer to. */
 export class GatewayLease {
   readonly handle: string
+  readonly apiKey: string
   /** The policy's name, as programs are told it. */
   readonly model: string
   private readonly options: LeaseOptions
@@ -35,8 +37,9 @@ export class GatewayLease {
   private bodyBytes = 0
   private closed = false
 
-  constructor(handle: string, options: LeaseOptions, shared: LeaseShared) {
+  constructor({ handle, apiKey }: Issued, options: LeaseOptions, shared: LeaseShared) {
     this.handle = handle
+    this.apiKey = apiKey
     this.options = options
     this.shared = shared
     this.model = modelName(options.seat.id)

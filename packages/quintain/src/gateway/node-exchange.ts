@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from './exchange.ts'
 
+/** Characters of a stream that are sent at once. */
+const mostWaiting = 16 * 1024
+
 /** How long the end of a reply that breaks off has to leave. */
 const flushMs = 1_000
 
@@ -11,6 +14,8 @@ export class NodeExchange implements Exchange {
   private readonly response: ServerResponse
   private readonly expectsContinue: boolean
   private listener: ((taken: boolean) => void) | undefined
+  /** Text of a stream that is not sent yet. */
+  private waiting = ''
   private drained: { promise: Promise<void>; resolve(): void } | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, expectsContinue = false) {
@@ -73,24 +78,25 @@ export class NodeExchange implements Exchange {
     if (!this.closed) this.response.writeHead(200, headers)
   }
 
+  /**
+   * Pieces that come in one moment are sent as one, with the end if it came too: what a stream costs is the number of
+   * its writes. The moment is over when every promise that is settled has run.
+   */
   write(text: string): Promise<void> | undefined {
-    if (this.closed || text === '' || this.response.write(text)) return undefined
-    if (this.drained === undefined) {
-      const drained = Promise.withResolvers<void>()
-      this.drained = drained
-      this.response.once('drain', () => {
-        this.drained = undefined
-        drained.resolve()
-      })
-    }
-    return this.drained.promise
+    if (this.closed || text === '') return undefined
+    if (this.waiting === '') queueMicrotask(() => process.nextTick(this.flush))
+    this.waiting += text
+    if (this.waiting.length > mostWaiting) this.flush()
+    return this.drained?.promise
   }
 
   end(text: string): void {
-    if (!this.closed) this.response.end(text)
+    if (this.closed) return
+    this.response.end(this.waiting + text)
+    this.waiting = ''
   }
 
-  breakOff(text?: string): void {
+  breakOff(text = ''): void {
     if (this.closed) return
     const { response } = this
     const { socket } = response
@@ -98,11 +104,24 @@ export class NodeExchange implements Exchange {
       response.destroy()
       return
     }
-    if (text !== undefined && text !== '') response.write(text)
+    this.waiting += text
+    this.flush()
     socket.setTimeout(flushMs, () => socket.destroy())
     // What was written reaches the socket with the next tick. The connection ends after it, without the chunk that
     // would say that the body is whole.
     process.nextTick(() => socket.destroySoon())
+  }
+
+  private readonly flush = (): void => {
+    const text = this.waiting
+    this.waiting = ''
+    if (this.closed || text === '' || this.response.write(text) || this.drained !== undefined) return
+    const drained = Promise.withResolvers<void>()
+    this.drained = drained
+    this.response.once('drain', () => {
+      this.drained = undefined
+      drained.resolve()
+    })
   }
 
   private close(): void {

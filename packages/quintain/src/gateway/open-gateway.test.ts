@@ -213,6 +213,19 @@ test.each(names)(
   },
 )
 
+test('a call is recorded with the tools and the settings of its program', async () => {
+  const { post, recorder } = await leased()
+  const tool = { name: 'look', description: 'looks', parameters: { type: 'object', properties: {} } }
+  const tools = [{ type: 'function', function: tool }]
+  await post(paths.chat, { ...bodies.chat, tools, temperature: 0.5, top_k: 40, tool_choice: 'required' })
+  await post(paths.chat, bodies.chat)
+  expect(recorder.toolSets).toEqual([[expect.objectContaining(tool)], []])
+  expect(recorder.calls.map(({ tools, sampling }) => ({ tools, sampling }))).toEqual([
+    { tools: 0, sampling: { temperature: 0.5, topK: 40, toolChoice: 'required' } },
+    { tools: 1, sampling: undefined },
+  ])
+})
+
 test('what a dialect cannot read, and what it does not carry, is 400 with the field', async () => {
   const { post, model } = await leased()
   const twice = await post(paths.chat, { ...bodies.chat, n: 2 })

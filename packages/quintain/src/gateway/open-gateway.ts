@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { stackOf } from '../core/index.ts'
 import { dialects } from '../models/dialects/index.ts'
 import { Ticker } from '../models/ticker.ts'
-import { Credentials } from './credential.ts'
+import { Credentials, sameText } from './credential.ts'
 import type { Gateway, GatewayOptions, Lease, LeaseOptions } from './gateway.ts'
 import { GatewayLease, type LeaseShared } from './gateway-lease.ts'
 import { isForeign } from './host-guard.ts'
@@ -41,8 +41,10 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
     dialects,
     maxBodyBytes,
     leaseOf(apiKey) {
-      const handle = credentials.handleOf(apiKey)
-      return handle === undefined ? undefined : (leases.get(handle) ?? 'over')
+      if (apiKey === undefined) return undefined
+      const lease = leases.get(credentials.handleIn(apiKey))
+      if (lease !== undefined) return sameText(apiKey, lease.apiKey) ? lease : undefined
+      return credentials.issued(apiKey) ? 'over' : undefined
     },
     log: (thrown) => log(`gateway: ${stackOf(thrown)}`),
   }
@@ -70,8 +72,9 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
   const origin = `http://127.0.0.1:${server.port}`
 
   function open(leased: LeaseOptions): Lease {
-    const { handle, apiKey } = credentials.issue()
-    const lease = new GatewayLease(handle, leased, shared)
+    const issued = credentials.issue()
+    const { handle, apiKey } = issued
+    const lease = new GatewayLease(issued, leased, shared)
     leases.set(handle, lease)
     const close = (): void => {
       leased.signal?.removeEventListener('abort', close)

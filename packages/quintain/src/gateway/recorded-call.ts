@@ -1,8 +1,5 @@
-import type { Fault, ModelResponse, RetryEntry, Sampling } from '../core/index.ts'
-import type { Recorder } from '../core/recorder.ts'
-
-/** What is written of a call beside its messages. */
-export type CallFacts = Parameters<Recorder['call']>[3]
+import type { Fault, ModelResponse, RetryEntry, Sampling, ToolSpec, WireSettings } from '../core/index.ts'
+import type { CallFacts } from '../core/recorder.ts'
 
 /** When a call began, in milliseconds of its attempt, and how long it took. */
 export interface CallTimes {
@@ -11,21 +8,26 @@ export interface CallTimes {
   waitMs: number
 }
 
+/** What was asked of a model. */
+export interface CallAsked {
+  model: string
+  sampling: Sampling
+  /** What a program asked for beyond that. */
+  settings: WireSettings | undefined
+  /** What the model was told of, where that is not what its seat has. */
+  tools: readonly ToolSpec[] | undefined
+}
+
 /** What is written of a call that was answered. */
-export function answeredCall(
-  model: string,
-  sampling: Sampling,
-  response: ModelResponse,
-  times: CallTimes,
-): CallFacts {
+export function answeredCall(asked: CallAsked, response: ModelResponse, times: CallTimes): CallFacts {
   const spans =
     response.policySpans ??
     (response.policyVersion === undefined
       ? undefined
       : [{ start: 0, end: response.tokens?.outputIds?.length ?? 0, version: response.policyVersion }])
   return {
-    model: response.model ?? model,
-    ...asSent(sampling),
+    ...sent(asked),
+    ...(response.model === undefined ? {} : { model: response.model }),
     finish: response.finish,
     ...(response.finishRaw === undefined ? {} : { finishRaw: response.finishRaw }),
     ...(response.responseId === undefined ? {} : { responseId: response.responseId }),
@@ -40,15 +42,13 @@ export function answeredCall(
 
 /** What is written of a call that gave nothing: its fault, or the flag of a caller who left. */
 export function unansweredCall(
-  model: string,
-  sampling: Sampling,
+  asked: CallAsked,
   times: CallTimes,
   end: { retries: RetryEntry[]; fault?: Fault; flags?: string[] },
 ): CallFacts {
   const { retries, fault, flags } = end
   return {
-    model,
-    ...asSent(sampling),
+    ...sent(asked),
     ...rounded(times),
     ...(retries.length > 0 ? { retries } : {}),
     ...(fault === undefined ? {} : { fault }),
@@ -56,8 +56,22 @@ export function unansweredCall(
   }
 }
 
-function asSent(sampling: Sampling): { sampling?: Record<string, unknown> } {
-  return Object.keys(sampling).length === 0 ? {} : { sampling: { ...sampling } }
+function sent({ model, sampling, settings, tools }: CallAsked) {
+  const all = { ...sampling, ...(settings === undefined ? {} : said(settings)) }
+  return {
+    model,
+    ...(Object.keys(all).length === 0 ? {} : { sampling: all }),
+    ...(tools === undefined ? {} : { tools }),
+  }
+}
+
+/** Settings of a program as they are recorded: what moves the sampling, without the schemas of its formats. */
+function said({ own, responseFormat, ...settings }: WireSettings): Record<string, unknown> {
+  return {
+    ...settings,
+    ...(responseFormat === undefined ? {} : { responseFormat: responseFormat.type }),
+    ...(own.length === 0 ? {} : { own }),
+  }
 }
 
 function rounded({ atMs, latencyMs, waitMs }: CallTimes, firstByteMs?: number) {

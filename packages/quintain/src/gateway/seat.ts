@@ -22,7 +22,7 @@ import type { Recorder } from '../core/recorder.ts'
 import { DialectError } from '../models/dialects/dialect.ts'
 import { breathe } from './breathe.ts'
 import { eitherSignal } from './either-signal.ts'
-import { answeredCall, type CallTimes, unansweredCall } from './recorded-call.ts'
+import { answeredCall, type CallAsked, type CallTimes, unansweredCall } from './recorded-call.ts'
 import type { SeatAccount } from './seat-account.ts'
 import { type Place, SeatBudget } from './seat-budget.ts'
 import {
@@ -137,7 +137,10 @@ export class SeatModel implements ModelHandle {
     const prompt = recorder.path(seat, request.messages)
     const atMs = performance.now() - this.options.startedAt
     const wait = this.clock.call()
-    const call: CallUnderWay = { prompt, sampling, atMs, pieces: 0 }
+    const own = request.wire !== undefined || this.options.ownTools === true
+    const tools = own ? (request.tools ?? []) : undefined
+    const asked = { model: model.id, sampling, settings: request.wire?.settings, tools }
+    const call: CallUnderWay = { prompt, asked, atMs, pieces: 0 }
     const context: ModelContext = {
       ...this.options.context,
       seat,
@@ -184,13 +187,7 @@ export class SeatModel implements ModelHandle {
     const times = this.timesOf(atMs, response.timing?.waitMs ?? 0)
     wait.settle(times.waitMs)
     this.count(response, times)
-    recorder.call(
-      seat,
-      prompt,
-      response.message,
-      answeredCall(model.id, sampling, response, times),
-      response.tokens,
-    )
+    recorder.call(seat, prompt, response.message, answeredCall(asked, response, times), response.tokens)
     return response
   }
 
@@ -292,7 +289,7 @@ export class SeatModel implements ModelHandle {
   }
 
   private failed(thrown: unknown, call: CallUnderWay, signal: AbortSignal): Error {
-    const { seat, model, recorder } = this.options
+    const { seat, recorder } = this.options
     if (this.options.signal.aborted) return thrown instanceof Error ? thrown : rolloutOver
     // Nothing was asked of any model: what the program wants cannot be said to this one.
     if (isThrown(thrown, DialectError)) return thrown
@@ -302,12 +299,7 @@ export class SeatModel implements ModelHandle {
     this.retries += retries.length
     this.waitMs += waitMs
     const record = (end: { fault?: Fault; flags?: string[] }): void =>
-      recorder.call(
-        seat,
-        call.prompt,
-        undefined,
-        unansweredCall(model.id, call.sampling, times, { retries, ...end }),
-      )
+      recorder.call(seat, call.prompt, undefined, unansweredCall(call.asked, times, { retries, ...end }))
     if (signal.aborted) {
       this.left(call)
       record({ flags: [clientLeft] })
@@ -340,7 +332,7 @@ export class SeatModel implements ModelHandle {
 interface CallUnderWay {
   /** Node that ends its prompt. */
   prompt: number
-  sampling: Sampling
+  asked: CallAsked
   atMs: number
   /** Pieces of its reply that the caller was told. */
   pieces: number
@@ -356,6 +348,8 @@ export interface SeatModelOptions {
   redact(text: string): string
   /** Opens the address of this seat at the run's gateway; absent where there is none. */
   address?: () => Promise<ModelAddress>
+  /** Its program may tell the model of other tools than the seat's: they are recorded with each call. */
+  ownTools?: boolean
   /** The agent's clock; other seats have none. */
   clock: SeatClock | undefined
   signal: AbortSignal
