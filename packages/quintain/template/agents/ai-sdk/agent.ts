@@ -15,7 +15,7 @@ export async function openConversation(options: { instructions: string; mcpUrl: 
     async answer(text: string): Promise<string> {
       messages.push({ role: 'user', content: text })
       const result = options.stream ? await agent.stream({ messages }) : await agent.generate({ messages })
-      messages.push(...(await result.response).messages)
+      messages.push(...(await result.responseMessages))
       return await result.text
     },
     close: () => mcp.close(),

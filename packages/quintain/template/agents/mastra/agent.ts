@@ -15,7 +15,8 @@ export async function openConversation(options: { instructions: string; mcpUrl: 
   return {
     async answer(text: string): Promise<string> {
       messages.push({ role: 'user', content: text })
-      const settings = { toolsets, maxSteps: 20 }
+      // One call after the other: what one does, the next may need.
+      const settings = { toolsets, maxSteps: 20, toolCallConcurrency: 1 }
       const result = options.stream
         ? await (await agent.stream(messages, settings)).getFullOutput()
         : await agent.generate(messages, settings)
