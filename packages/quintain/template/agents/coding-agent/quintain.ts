@@ -12,7 +12,7 @@ export default command({
     'sh',
     '-c',
     `exec /opt/node/node /opt/qwen-code/cli.js --bare --yolo --continue --auth-type openai \\
-      --mcp-config '{"mcpServers":{"shop":{"httpUrl":"'$QUINTAIN_MCP_URL'"}}}' -- "$0"`,
+      --mcp-config '{"mcpServers":{"shop":{"httpUrl":"'$QUINTAIN_MCP_URL'"}}}' --prompt="$0"`,
     '{input}',
   ],
   task: 'args',
