@@ -7,7 +7,10 @@ export interface Exchange {
   /** Path and query, as they were sent. */
   readonly target: string
   header(name: string): string | undefined
-  /** The body as it was sent. `count` is told the size of each piece; what it throws ends the reading. */
+  /**
+   * The body as it was sent. `count` is told the size of each piece; what it throws ends the reading. Rejects with a
+   * `Refusal` where the body breaks off.
+   */
   body(count: (bytes: number) => void): Promise<Uint8Array>
   /** Called once when all is over: with true when the whole reply was taken. */
   onClose(listener: (taken: boolean) => void): void

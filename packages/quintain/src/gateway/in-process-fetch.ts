@@ -1,4 +1,5 @@
 import type { Exchange } from './exchange.ts'
+import { bodyBrokeOff, Refusal } from './refusal.ts'
 
 /** Bytes of a stream that wait for a reader in this process before its writer is asked to wait. */
 const mostWaiting = 64 * 1024
@@ -48,11 +49,13 @@ class FetchExchange implements Exchange {
 
   async body(count: (bytes: number) => void): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []
-    if (this.request.body !== null) {
-      for await (const piece of this.request.body) {
+    try {
+      for await (const piece of this.request.body ?? []) {
         count(piece.byteLength)
         pieces.push(piece)
       }
+    } catch (thrown) {
+      throw thrown instanceof Refusal ? thrown : bodyBrokeOff()
     }
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }

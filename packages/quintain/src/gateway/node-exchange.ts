@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from './exchange.ts'
+import { bodyBrokeOff } from './refusal.ts'
 
 /** Characters of a stream that are sent at once. */
 const mostWaiting = 16 * 1024
@@ -60,7 +61,7 @@ export class NodeExchange implements Exchange {
         }
       })
       request.on('end', () => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
-      request.on('close', () => reject(new Error('the caller has gone')))
+      request.on('close', () => reject(bodyBrokeOff()))
     })
   }
 

@@ -297,6 +297,35 @@ test('a body that does not come to its end is given up', async () => {
   expect(JSON.parse(text.slice(text.indexOf('{'))).error.message).toEqual(expect.any(String))
 })
 
+test('a body that breaks off is nobody’s defect, over a connection or in this process', async () => {
+  const { gateway, lease, model, post } = await leased()
+  const { connect } = await import('node:net')
+  await new Promise<void>((resolve) => {
+    const socket = connect(gateway.port, '127.0.0.1', () => {
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${lease.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
+        () => socket.destroy(),
+      )
+    })
+    socket.on('close', () => resolve())
+  })
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.error(new Error('no more'))
+    },
+  })
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    duplex: 'half' as const,
+  }
+  const reply = await lease.fetch(`${lease.baseURL}/chat/completions`, init)
+  expect(reply.status).toBe(400)
+  expect(model.calls).toEqual([])
+  expect((await post(paths.chat, bodies.chat)).status).toBe(200)
+})
+
 test('other paths and methods are refused, and what there is is said', async () => {
   const { gateway, lease } = await leased()
   const send = (method: string, path: string) =>

@@ -23,6 +23,11 @@ export const attemptOver: ReplyError = {
   message: 'This attempt is over; its model answers no more. Trying again does not help.',
 }
 
+/** What is said of a body that did not come to its end, should anybody still listen. */
+export function bodyBrokeOff(): Refusal {
+  return new Refusal({ status: 400, code: 'invalid_request', message: 'The body broke off.' })
+}
+
 /** What a program is told of a defect, which is none of its business. */
 export const broken: ReplyError = {
   status: 500,
