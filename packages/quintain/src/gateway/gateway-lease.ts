@@ -33,7 +33,8 @@ export class GatewayLease {
   private readonly shared: LeaseShared
   private readonly calls = new LeaseCalls()
   private readonly histories = new ReplyHistories()
-  private answered = 0
+  private asked = 0
+  private underWay = 0
   private bodyBytes = 0
   private closed = false
 
@@ -58,7 +59,7 @@ export class GatewayLease {
       known.attach(exchange)
       return
     }
-    if (this.calls.size >= mostCalls)
+    if (this.underWay >= mostCalls)
       throw soon(
         'too_many_calls',
         `More than ${mostCalls} calls of this attempt are under way; wait for some.`,
@@ -67,7 +68,7 @@ export class GatewayLease {
     const context: ReplyContext = {
       request,
       model: this.model,
-      id: `${idPrefix[dialect.name]}${this.handle}-${++this.answered}`,
+      id: `${idPrefix[dialect.name]}${this.handle}-${++this.asked}`,
       created: Math.floor(Date.now() / 1000),
     }
     const call = new SharedCall(context, {
@@ -125,6 +126,7 @@ export class GatewayLease {
 
   private async ask(call: SharedCall, dialect: Dialect, context: ReplyContext): Promise<void> {
     const { request } = context
+    this.underWay++
     try {
       const response = await this.options.seat.generate(request, {
         signal: call.signal,
@@ -136,6 +138,8 @@ export class GatewayLease {
     } catch (thrown) {
       if (call.signal.aborted) return
       call.finish({ error: this.errorOf(thrown, dialect.name) })
+    } finally {
+      this.underWay--
     }
   }
 

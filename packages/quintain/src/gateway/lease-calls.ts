@@ -21,8 +21,6 @@ export function identityOf(exchange: Exchange, dialect: string, text: string): C
 /** The calls of a lease that a request may be a repetition of. */
 export class LeaseCalls {
   private readonly byKey = new Map<string, SharedCall[]>()
-  /** Calls that are known, under way or kept for a retry. */
-  size = 0
 
   /**
    * The call that a request asks for again: one of the same idempotency key; one whose reply nobody waits for and nobody
@@ -43,7 +41,6 @@ export class LeaseCalls {
   }
 
   add(key: string, call: SharedCall): void {
-    this.size++
     const same = this.byKey.get(key)
     if (same === undefined) this.byKey.set(key, [call])
     else same.push(call)
@@ -53,7 +50,6 @@ export class LeaseCalls {
     const same = this.byKey.get(key)
     const at = same?.indexOf(call) ?? -1
     if (same === undefined || at < 0) return
-    this.size--
     if (same.length === 1) this.byKey.delete(key)
     else same.splice(at, 1)
   }

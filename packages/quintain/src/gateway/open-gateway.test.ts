@@ -454,6 +454,32 @@ test('a hundred parallel calls of one attempt, and calls of hundreds of attempts
   expect(got).toEqual(asked.map(({ text }) => text))
 })
 
+test('an attempt may make thousands of calls one after the other, and a thousand at once, but not more', async () => {
+  const quick = await leased()
+  for (let index = 0; index < 1_200; index++) {
+    const reply = await quick.lease.fetch(`${quick.lease.baseURL}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: chat,
+    })
+    expect(reply.status).toBe(200)
+    await reply.text()
+  }
+  const held = await leased(new HeldModel())
+  const asked = Array.from({ length: 1_001 }, () =>
+    held.lease.fetch(`${held.lease.baseURL}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: chat,
+    }),
+  )
+  const refused = await Promise.race(asked)
+  expect(refused.status).toBe(429)
+  held.over.abort()
+  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 403)).toHaveLength(1_000)
+})
+
 test('close leaves nothing behind', async () => {
   const { existsSync } = await import('node:fs')
   const { dirname } = await import('node:path')
