@@ -122,3 +122,16 @@ test('slips are told', async () => {
     stderr: expect.stringContaining('run_not_found'),
   })
 })
+
+test('rows of the oracle are said to be solutions', async () => {
+  const dir = join(cwd, 'runs/oracle')
+  const talk = new Talk()
+  talk.ask([go], 'a')
+  await writeRun(dir, [{ talk }])
+  for (const name of ['run.json', 'orders.jsonl']) {
+    const text = await readFile(join(dir, name), 'utf8')
+    await writeFile(join(dir, name), text.replaceAll('script:sample', 'script:oracle'))
+  }
+  expect((await quintain('rows', 'oracle')).stderr).toContain('not for publishing')
+  expect((await quintain('rows', 'x')).stderr).not.toContain('not for publishing')
+})

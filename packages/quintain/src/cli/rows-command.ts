@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path'
-import { QuintainError } from '../core/index.ts'
+import { QuintainError, readManifest, solutionsNote } from '../core/index.ts'
 import { printableLine, styleFor } from '../report/index.ts'
 import { type RunRowsReport, runRows } from '../rows/index.ts'
 import type { CliIo } from './io.ts'
@@ -35,5 +35,8 @@ export async function rowsCommand(run: string, options: RowsCommandOptions, io: 
   report.run.dir = relative(io.cwd, dir) || '.'
   if (json) io.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
   else io.stdout.write(formatRows(report, { style: styleFor(io.stdout, io.env) }))
+  const { seats } = await readManifest(dir)
+  const solutions = solutionsNote(seats)
+  if (solutions !== undefined) io.stderr.write(`${solutions}\n`)
   if (out !== undefined) io.stderr.write(`${printableLine(out)}: a row on each line.\n`)
 }

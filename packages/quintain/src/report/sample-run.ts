@@ -193,7 +193,7 @@ export async function writeSampleRun(dir: string, run: SampleRun): Promise<void>
             attempt: id,
             order: order.id,
             task: order.task,
-            seats: { agent: { policy: 'script:sample', harness: 'chat@1' } },
+            seats: { agent: { policy: run.policy ?? 'script:sample', harness: 'chat@1' } },
             nodes: sample.nodes ?? [],
             calls: sample.calls ?? [],
           } satisfies TrajectoryRecord),

@@ -12,6 +12,7 @@ import {
   readPrivate,
   readTrajectory,
   readVerdict,
+  solutionsNote,
   type TrajectoryRecord,
   textOf,
   type VerdictRecord,
@@ -147,6 +148,8 @@ export function formatAttempt(parts: AttemptParts, options: ShowOptions = {}): s
     facts.push(printableLine(`${seat}: ${policy} in ${harness}`))
   }
   for (const fact of facts) lines.push(style.dim(`  ${fact}`))
+  const solutions = solutionsNote(trajectory?.seats ?? {})
+  if (solutions !== undefined) lines.push(style.yellow(`  ${solutions}`))
   for (const problem of parts.problems) lines.push(style.red(`  ${printableLine(problem)}`))
   lines.push('')
 

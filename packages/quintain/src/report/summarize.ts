@@ -12,6 +12,7 @@ import {
   type Outcome,
   type RunFold,
   type RunIssue,
+  solutionsNote,
   type Usage,
   type VerdictSummary,
 } from '../core/index.ts'
@@ -518,6 +519,8 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       message: `Every order ended in a fault (${summary.faults[0]?.owner}: ${summary.faults[0]?.code}); nothing was measured.`,
     })
   }
+  const solutions = solutionsNote(summary.run.seats)
+  if (solutions !== undefined) summary.warnings.push({ code: 'holds_solutions', message: solutions })
   if (fold.issues.length > 0) {
     summary.warnings.push({
       code: 'journal_damaged',

@@ -7,6 +7,7 @@ export interface RunWarning {
     | 'all_faulted'
     | 'journal_damaged'
     | 'cost_unknown'
+    | 'holds_solutions'
   message: string
 }
 
