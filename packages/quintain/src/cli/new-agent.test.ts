@@ -1,7 +1,11 @@
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Environment } from '../core/index.ts'
+import { evaluate } from '../evaluate.ts'
+import type { AgentFunction } from '../harness/index.ts'
 import { agentExamples } from './new-agent.ts'
 import { runCli } from './run-cli.ts'
 
@@ -82,6 +86,22 @@ test('takes a file for a file, whatever it is called', async () => {
   writeFileSync(join(cwd, 'openai'), 'export default () => "4"\n')
   await init('mine', '--agent', 'openai')
   expect(read('mine', 'src', 'agent.ts')).toContain("from '../../openai'")
+})
+
+test('makes a package round a file, in which that agent is evaluated', async () => {
+  writeFileSync(join(cwd, 'sums.mjs'), 'export default async () => "The answer is 42."\n')
+  symlinkSync(fileURLToPath(new URL('../../../../node_modules', import.meta.url)), join(cwd, 'node_modules'))
+  await init('mine', '--agent', 'sums.mjs')
+  const folder = join(cwd, 'mine')
+  const { agent } = (await import(pathToFileURL(join(folder, 'src', 'agent.ts')).href)) as {
+    agent: AgentFunction
+  }
+  const { default: env } = (await import(pathToFileURL(join(folder, 'src', 'index.ts')).href)) as {
+    default: Environment
+  }
+  const run = await evaluate(env, { agent })
+  // Of the ten questions, that is the answer to two.
+  expect([run.coverage, run.success.value]).toEqual([1, 0.2])
 })
 
 test('writes into no folder that holds something', async () => {
