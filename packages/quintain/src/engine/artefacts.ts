@@ -95,11 +95,11 @@ export function restorable(artefacts: Snapshot): Snapshot {
   }
 }
 
-/** Whether files alone make every folder of it. */
-export function isWithoutEmptyFolders({ entries }: Snapshot): boolean {
+/** Whether files alone, and the links that are kept, make every folder of it. */
+export function isWithoutEmptyFolders(artefacts: Snapshot): boolean {
+  const { entries } = artefacts
   const holding = new Set<string>()
-  for (const { kind, path } of entries) {
-    if (kind === 'folder') continue
+  for (const path of Object.keys(artefactFiles(artefacts))) {
     for (let folder = posix.dirname(path); !holding.has(folder); folder = posix.dirname(folder))
       holding.add(folder)
   }

@@ -7,6 +7,7 @@ import {
   isThrown,
   messageOf,
   QuintainError,
+  type Said,
   type SandboxDefinition,
   type SandboxDriver,
   type Snapshot,
@@ -235,7 +236,7 @@ class Owner {
       case 'exec':
         return box.exec(request.command, { ...request.options, ...(signal === undefined ? {} : { signal }) })
       case 'talk':
-        return box.talk?.(request.name, request.input) ?? { output: new Uint8Array(), ended: true }
+        return box.talk?.(request.name, request.input) ?? Promise.resolve(nothingSaid)
       case 'read': {
         const { maxBytes } = request
         return box.read(request.path, maxBytes === undefined ? {} : { maxBytes })
@@ -383,6 +384,9 @@ class Owner {
 function stopped(message: string): FaultError {
   return new FaultError({ owner: 'sandbox', code: 'sandbox_stopped', message, retryable: false })
 }
+
+/** What a command says that cannot be talked with. */
+const nothingSaid: Said = { output: new Uint8Array(), ended: true }
 
 function noDriver(): FaultError {
   return new FaultError({

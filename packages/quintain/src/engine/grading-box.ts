@@ -1,5 +1,6 @@
 import {
   type Box,
+  type BoxLimits,
   type BoxOptions,
   defaultBoxLimits,
   FaultError,
@@ -57,7 +58,7 @@ export async function startGradingBox(
 }
 
 /** The limits of a box, and room for the artefacts beside what graders may use: sparse files and second names need some. */
-function withRoom(limits: BoxOptions['limits'], { entries }: Snapshot): BoxOptions['limits'] {
+function withRoom(limits: BoxOptions['limits'], { entries }: Snapshot): Partial<BoxLimits> {
   let bytes = 0
   for (const entry of entries) {
     bytes += nameBytes
@@ -98,8 +99,10 @@ async function putBack(box: Box, artefacts: Snapshot): Promise<number> {
   return Math.max(1, entries.filter(({ path }) => !names.has(path)).length)
 }
 
-/** The entries that are in none of the others. */
+/** The entries that are in none of the others. In order of their paths, what is in a folder comes after it. */
 function topOf(entries: Snapshot['entries']): string[] {
-  const paths = entries.map(({ path }) => path)
-  return paths.filter((path) => !paths.some((other) => other !== path && path.startsWith(`${other}/`)))
+  const top: string[] = []
+  for (const path of entries.map((entry) => `${entry.path}/`).sort())
+    if (top.length === 0 || !path.startsWith(`${top.at(-1)}/`)) top.push(path.slice(0, -1))
+  return top
 }

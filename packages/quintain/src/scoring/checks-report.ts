@@ -1,29 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import type { Message } from './checks-messages.ts'
+
 /** What came back of one run of the tests. */
 export interface ChecksReport {
-  /** The tests were begun, and their script came to its end. */
-  begun: boolean
+  /** The test script came to its end. */
   ended: boolean
-  /** Whether a check passed, by name; one that is reported twice passes only if it does so both times. */
-  checks: ReadonlyMap<string, boolean>
+  /** No check has failed that was not expected. */
+  clean: boolean
+  passed: ReadonlySet<string>
+  failed: ReadonlySet<string>
 }
 
-/** Reads the lines of the runner: those that begin with the number of this grading. All others may be anybody's. */
-export function readChecks(output: string, nonce: string): ChecksReport {
-  const checks = new Map<string, boolean>()
-  let begun = false
-  let count: number | undefined
-  let lines = 0
-  for (const line of output.split('\n')) {
-    if (!line.startsWith(`${nonce} `)) continue
-    const said = line.slice(nonce.length + 1)
-    const check = /^(not )?ok (.+)$/.exec(said)
-    const end = /^end (\d+)$/.exec(said)
-    if (said === 'begin') begun = true
-    else if (check !== null) {
-      lines++
-      const name = check[2]!
-      checks.set(name, (checks.get(name) ?? true) && check[1] === undefined)
-    } else if (end !== null) count = Number(end[1])
+/** Collects what the runner of one grading says, and gives it the numbers by which it says it. */
+export class ReportReader {
+  /** What the runner reads before any test: the numbers of the end, of a clean end and of each check, by lines. */
+  readonly numbers: string
+  private readonly names: ReadonlyMap<string, string>
+  private readonly end = number()
+  private readonly cleanEnd = number()
+  private readonly passed = new Set<string>()
+  private readonly failed = new Set<string>()
+  private ended = false
+  private clean = false
+
+  constructor(expected: readonly string[]) {
+    const named = expected.map((name) => [number(), name] as const)
+    this.names = new Map(named)
+    this.numbers = [this.end, this.cleanEnd, ...named.map((pair) => pair.join(' ')), '', ''].join('\n')
   }
-  return { begun, ended: count !== undefined && count === lines, checks }
+
+  take(message: Message): void {
+    if (message.type === 'passed') {
+      const name = this.names.get(message.number)
+      if (name !== undefined) this.passed.add(name)
+    } else if (message.type === 'failed') this.failed.add(message.name)
+    else if (message.type === 'end' && message.number === this.end) {
+      this.ended = true
+      this.clean = message.clean === this.cleanEnd
+    }
+  }
+
+  report(): ChecksReport {
+    const { ended, clean, passed, failed } = this
+    return { ended, clean, passed, failed }
+  }
+}
+
+function number(): string {
+  return randomBytes(16).toString('hex')
 }

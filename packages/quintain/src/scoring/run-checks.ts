@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
 import {
   type Box,
@@ -11,9 +10,11 @@ import {
   type GradingBoxOptions,
   type GradingSandbox,
   QuintainError,
+  type Said,
 } from '../core/index.ts'
-import { type ChecksReport, readChecks } from './checks-report.ts'
-import { callsFolder, checksScript, gradingEnv, runnerCommand, runnerFolder } from './checks-script.ts'
+import { answerLine, MessageReader } from './checks-messages.ts'
+import { type ChecksReport, ReportReader } from './checks-report.ts'
+import { gradingEnv, runnerCommand, runnerFiles } from './checks-script.ts'
 import { GradedPrograms } from './graded-programs.ts'
 
 export interface ChecksOptions {
@@ -27,7 +28,7 @@ export interface ChecksOptions {
   root?: string
   /** Wall clock of one `check` or `graded`, in milliseconds, rounded up to seconds; 10 s when absent. */
   checkMs?: number
-  /** Wall clock of all; 60 s when absent. */
+  /** Wall clock of all; 60 s when absent, and never more than leaves room in the budget of the grading to run them once more. */
   wallMs?: number
   /** `all` (when absent): 1 if every check passed, else 0. `share`: the share of the checks that passed. */
   score?: 'all' | 'share'
@@ -51,6 +52,10 @@ interface Evidence {
 }
 
 const outputKept = 4000
+/** Of the budget of a grading, for one run of the tests: there may be two. */
+const shareOfBudget = 0.4
+/** The name of the conversation with the runner. */
+const talk = 'checks'
 
 /**
  * Runs hidden tests over what an agent left, in a fresh box, and gives a reward with its checks counted.
@@ -90,10 +95,11 @@ export async function runChecks(sandbox: GradingSandbox, options: ChecksOptions)
     return graded(plan, 0, evidence, Math.min(run, plan.expected.length - 1))
   }
   if (evidence.refused !== undefined) return graded(plan, 0, evidence, plan.expected.length)
-  const passed = plan.expected.filter((name) => report.checks.get(name) === true).length
-  const all = [...report.checks.values()].every(Boolean)
+  const passed = plan.expected.filter((name) => report.passed.has(name)).length
   const value =
-    options.score === 'share' ? passed / plan.expected.length : Number(all && passed === plan.expected.length)
+    options.score === 'share'
+      ? passed / plan.expected.length
+      : Number(report.clean && passed === plan.expected.length)
   return graded(plan, value, evidence, plan.expected.length)
 }
 
@@ -163,32 +169,31 @@ async function runOnce(
   plan: Plan,
   options: GradingBoxOptions,
 ): Promise<{ report: ChecksReport; evidence: Evidence }> {
-  const runner = { [`${runnerFolder}/checks.sh`]: checksScript }
-  const box = await sandbox.start({ ...options, readOnlyFiles: { ...plan.tests, ...runner } })
-  if (box.isolation === 'none' || box.isolation === 'memory') {
+  const box = await sandbox.start({ ...options, readOnlyFiles: { ...plan.tests, ...runnerFiles } })
+  const say = box.talk?.bind(box, talk)
+  if (box.isolation === 'none' || box.isolation === 'memory' || say === undefined) {
     await box.stop()
     throw withoutWalls(box.driver)
   }
-  const programs = new GradedPrograms({
-    tests: box,
-    wallMs: plan.seconds * 1000,
-    start: () => sandbox.start({ artefacts: 'writable', ...options }),
-  })
+  const programs = new GradedPrograms(
+    () => sandbox.start({ artefacts: 'writable', ...options }),
+    plan.seconds * 1000,
+  )
+  const reader = new ReportReader(plan.expected)
   const over = new AbortController()
   try {
-    const nonce = randomBytes(16).toString('hex')
-    const args = [String(plan.seconds), plan.script, callsFolder]
-    const running = box.exec(['bash', '--norc', '--noprofile', '-c', runnerCommand, 'checks', ...args], {
-      stdin: `${nonce}\n`,
-      wallMs: plan.wallMs,
+    const command = ['bash', '--norc', '--noprofile', '-c', runnerCommand, 'checks']
+    const running = box.exec([...command, String(plan.seconds), plan.script], {
+      talk,
+      stdin: reader.numbers,
+      wallMs: Math.min(plan.wallMs, shareOfBudget * (sandbox.wallMs ?? Number.POSITIVE_INFINITY)),
       env: { ...gradingEnv, ...options.env },
       signal: over.signal,
     })
-    const serving = programs.serve()
-    const [end] = await Promise.all([running.finally(() => programs.stop()), serving])
-    const read = readChecks(end.stdout, nonce)
-    // Whoever killed the runner could have let it say its last line; how it ended is known from outside.
-    const report = { ...read, ended: read.ended && end.exitCode === 0 && !end.timedOut }
+    const [end] = await Promise.all([running, converse(say, reader, programs)])
+    const told = reader.report()
+    // Whoever killed the runner could have let it say its last word; how it ended is known from outside.
+    const report = { ...told, ended: told.ended && end.exitCode === 0 && !end.timedOut }
     const changed = !(await isUnchanged(box, plan))
     return {
       report,
@@ -196,8 +201,8 @@ async function runOnce(
         tests: plan.digest,
         driver: box.driver,
         isolation: box.isolation,
-        failed: [...report.checks].flatMap(([name, passed]) => (passed ? [] : [name])),
-        missing: plan.expected.filter((name) => !report.checks.has(name)),
+        failed: [...report.failed],
+        missing: plan.expected.filter((name) => !report.passed.has(name) && !report.failed.has(name)),
         ...(changed ? { refused: 'tests_changed' as const } : {}),
         end: { exitCode: end.exitCode, signal: end.signal, timedOut: end.timedOut },
         output: end.stderr.slice(-outputKept),
@@ -207,6 +212,24 @@ async function runOnce(
     // A script that waits for a program whose box has failed would wait for ever.
     over.abort()
     await Promise.all([programs.close(), box.stop()])
+  }
+}
+
+/** Hears the runner out, and answers what it asks for. */
+async function converse(
+  say: (input: string) => Promise<Said>,
+  reader: ReportReader,
+  programs: GradedPrograms,
+): Promise<void> {
+  const messages = new MessageReader()
+  for (let answers = ''; ; ) {
+    const said = await say(answers)
+    answers = ''
+    for (const message of messages.take(said.output)) {
+      if (message.type === 'call') answers += answerLine(await programs.answer(message))
+      else reader.take(message)
+    }
+    if (said.ended) return
   }
 }
 
