@@ -1,6 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
-import { type Folded, foldRun, listRuns, messageOf, QuintainError, readManifest } from '../core/index.ts'
+import {
+  type Folded,
+  foldRun,
+  listRuns,
+  messageOf,
+  playerName,
+  QuintainError,
+  readManifest,
+} from '../core/index.ts'
 import { countText, formatTable, printableLine, scoreText, shareText, styleFor } from '../report/index.ts'
 import type { CliIo } from './io.ts'
 import { runsFolder } from './run-path.ts'
@@ -9,6 +17,7 @@ interface RunLine {
   run: string
   created: string | null
   environment: string
+  player: string
   policy: string
   orders: number
   scored: number
@@ -38,6 +47,7 @@ async function lineOf(dir: string): Promise<Omit<RunLine, 'run'>> {
   return {
     created: fold.manifest.created,
     environment: `${environment.name} ${environment.version}`,
+    player: seats.agent === undefined ? '' : playerName(seats.agent),
     policy: seats.agent?.policy ?? '',
     orders,
     scored,
@@ -84,6 +94,7 @@ export async function listCommand(
       run,
       created: null,
       environment: '',
+      player: '',
       policy: '',
       orders: 0,
       scored: 0,
@@ -117,7 +128,7 @@ export async function listCommand(
       line.run,
       line.created === null ? '' : line.created.slice(0, 16).replace('T', ' '),
       line.environment,
-      line.problem ?? line.policy,
+      line.problem ?? line.player,
       countText(line.orders),
       shareText(line.orders === 0 ? null : line.scored / line.orders),
       line.success === null ? '' : scoreText(line.success),
@@ -127,7 +138,7 @@ export async function listCommand(
   )
   io.stdout.write(
     formatTable(
-      ['run', 'made (UTC)', 'environment', 'policy', 'orders', 'coverage', 'success', 'reward', ''],
+      ['run', 'made (UTC)', 'environment', 'player', 'orders', 'coverage', 'success', 'reward', ''],
       rows,
       styleFor(io.stdout, io.env),
     ),

@@ -1,3 +1,4 @@
+import { playerName } from '../core/index.ts'
 import type { RunPreview } from '../engine/index.ts'
 import { countText, durationText, plural, printableLine } from '../report/index.ts'
 import { detectText, precisionText, type WantedChange } from './plan-notes.ts'
@@ -13,8 +14,10 @@ export function formatPreview(
   const rows: [string, string][] = [
     ['environment', `${environment.name} ${environment.version}, digest ${environment.digest.slice(0, 16)}`],
     ['options', JSON.stringify(environment.options)],
-    ...Object.entries(seats).map(([seat, who]): [string, string] => [seat, playerText(who)]),
-    ...others.map(({ seats: theirs }): [string, string] => ['in turn with', playerText(theirs['agent'])]),
+    ...Object.entries(seats).map(([seat, who]): [string, string] => [seat, playerName(who)]),
+    ...others.flatMap(({ seats: { agent } }): [string, string][] =>
+      agent === undefined ? [] : [['in turn with', playerName(agent)]],
+    ),
     ['orders', ordersText(tasks, repeats, orders, others.length + 1)],
     [
       'splits',
@@ -48,14 +51,6 @@ export function formatPreview(
     .filter(([, value]) => value !== '')
     .map(([label, value]) => `  ${printableLine(label).padEnd(width)}  ${printableLine(value, 300)}`)
   return `${lines.join('\n')}\n\nDry run: nothing was ordered.\n`
-}
-
-/** Who plays a seat: an agent of the user's by its name, with what answers its model calls. */
-function playerText(seat: RunPreview['seats'][string] | undefined): string {
-  if (seat === undefined) return ''
-  const { policy, harness } = seat
-  if (harness === 'auto') return policy
-  return policy.startsWith('agent:') ? harness : `${policy} in ${harness}`
 }
 
 function answerText(detect: WantedChange, { environment, repeats }: RunPreview): string {

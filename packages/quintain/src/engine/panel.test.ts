@@ -3,6 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { environment, foldRun, type Model, ModelFault, readManifest, readPanel } from '../core/index.ts'
+import { outside } from './__fixtures__/outside.ts'
 import { modelThat, say, temporaryFolder } from './__fixtures__/recorded.ts'
 import { type PanelOptions, resumePanel, startPanel } from './panel.ts'
 import type { Progress } from './progress.ts'
@@ -101,6 +102,21 @@ describe('several players of one plan', () => {
     const { players } = models(['a'])
     const { dir } = await panel({ players: [players[0]!, players[0]!], tasks: 1 })
     expect((await readPanel(dir))?.runs).toEqual(['a', 'a-2'])
+  })
+
+  test('agents with one policy behind them have folders of their own names', async () => {
+    const harness = (name: string) => outside(async () => ({ outcome: 'completed' }), { name })
+    const [behind] = models(['vendor/big-1.5']).players
+    const { dir } = await panel({
+      players: [
+        { agent: harness('command:agent@1'), behind: behind! },
+        { agent: harness('remote:host:80@1'), behind: { policy: 'script:noop' } },
+        { agent: () => 'x', name: 'before' },
+        ...(behind === undefined ? [] : [behind]),
+      ],
+      tasks: 1,
+    })
+    expect((await readPanel(dir))?.runs).toEqual(['agent-big-1.5', 'host-80-noop', 'before', 'big-1.5'])
   })
 
   test('agents are named in the records as they were named', async () => {

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { folderNames } from '../core/folder-name.ts'
+import { folderName, folderNames } from '../core/folder-name.ts'
 import {
   type ManifestRecord,
   QuintainError,
@@ -13,6 +13,7 @@ import {
 } from '../core/index.ts'
 import { ioError } from '../core/io-error.ts'
 import { quintainVersion } from '../core/version.ts'
+import { harnessOf } from './agent.ts'
 import { checkControl } from './check-options.ts'
 import type { OpenedRun } from './open-run.ts'
 import { Pace, type PanelWatch } from './pace.ts'
@@ -53,7 +54,20 @@ export interface PanelEnd {
   runs: RunEnd[]
 }
 
-const nameOf = (player: Player): string => policyName(policySpec(player))
+/** A harness's name without its kind and version. */
+function bareName(harness: string): string {
+  return harness
+    .replace(/^(?:agent|command|remote):/, '')
+    .replace(/@[^@/:]*$/, '')
+    .replaceAll(':', '-')
+}
+
+/** What the folder of a player's run is called after: an agent, and what answers its model calls. */
+function nameOf(player: Player): string {
+  if (!('agent' in player)) return policyName(policySpec(player))
+  const agent = folderName(bareName(harnessOf(player).name)) || 'agent'
+  return player.behind === undefined ? agent : `${agent}-${folderName(policyName(policySpec(player.behind)))}`
+}
 
 /** The options of each run. Workers are shared out; concurrency is held by the pace. */
 function optionsOfRuns({ players, seats, dir: _dir, watch: _watch, ...shared }: PanelOptions): RunOptions[] {

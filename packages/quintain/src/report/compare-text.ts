@@ -225,7 +225,7 @@ export function flipLines(flips: readonly Flip[], most: number): ComparisonLine[
 /** What is said of each run, column by column. */
 export const runColumns = [
   '',
-  'policy',
+  'player',
   'success',
   'reward',
   'orders',
@@ -241,7 +241,7 @@ export function runCells(run: ComparedRun): string[] {
   const known = cost.usd === null && cost.knownUsd > 0 ? ` (${dollarText(cost.knownUsd)} known)` : ''
   return [
     run.letter,
-    printableLine(run.policy, 60),
+    printableLine(run.player, 60),
     run.success.reason === 'not_declared' ? 'not declared' : estimateValue(run.success),
     estimateValue(run.reward),
     countText(run.orders),

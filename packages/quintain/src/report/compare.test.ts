@@ -167,6 +167,30 @@ describe('what is not comparable', () => {
     expect(formatComparison(comparison)).toMatch(/sampling +\{\} +\{"temperature":1\} +differs/)
   })
 
+  test('agents with one model are told apart, and are other players rather than other harnesses', async () => {
+    const played = (harness: string) => ({ manifest: { seats: { agent: { policy: 'gpt', harness } } } })
+    for (const [one, other] of [
+      ['command:old@1', 'command:new@1'],
+      ['remote:old@1', 'agent:new'],
+      ['old@function', 'new@function'],
+    ] as const) {
+      const { runs, plan } = await compareRuns([
+        await run(solving(3), played(one)),
+        await run(solving(2), played(other)),
+      ])
+      expect(runs.map(({ player, policy }) => [player, policy])).toEqual([
+        [`gpt in ${one}`, 'gpt'],
+        [`gpt in ${other}`, 'gpt'],
+      ])
+      expect(plan).toEqual([{ field: 'agent', severity: 'note', values: [one, other] }])
+    }
+    const { plan } = await compareRuns([
+      await run(solving(3), played('command:old@1')),
+      await run(solving(2), played('auto')),
+    ])
+    expect(plan.map(({ field, severity }) => `${field} ${severity}`)).toEqual(['harness label', 'agent note'])
+  })
+
   test('tasks of one run alone are listed, and a renamed one is told by its content', async () => {
     const named = (names: string[], contents: string[]) =>
       names.map((task, i) => ({ task, attempts: attempt(i % 2), contentDigest: contents[i]! }))

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { QuintainError, readPanel } from '../core/index.ts'
+import { playerName, QuintainError, readPanel } from '../core/index.ts'
 import { holm } from '../stats/index.ts'
 import {
   type Difference,
@@ -26,6 +26,8 @@ export interface ComparedRun {
   /** A letter by which the output names it: A is the first. */
   letter: string
   policy: string
+  /** Who played: the policy, or an agent with it behind it. */
+  player: string
   tasks: number
   orders: number
   scored: number
@@ -109,11 +111,13 @@ function comparedRun(run: ScoredRun, place: number, minCoverage: number): Compar
     },
   })
   const { lost } = run
+  const seat = manifest.seats['agent'] ?? Object.values(manifest.seats)[0]
   const success = estimateRate(padded(scoresOf.success), { minCoverage, lost })
   return {
     dir,
     letter: letterOf(place),
-    policy: manifest.seats['agent']?.policy ?? Object.values(manifest.seats)[0]?.policy ?? '',
+    policy: seat?.policy ?? '',
+    player: seat === undefined ? '' : playerName(seat),
     tasks: run.tasks.size,
     orders,
     scored: status.scored,

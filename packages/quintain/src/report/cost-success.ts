@@ -38,7 +38,7 @@ export function costSuccess({ runs, measure }: Comparison): CostSuccess {
     const { value, interval, method } = measure === 'success' ? run.success : run.reward
     return {
       letter: run.letter,
-      label: run.policy,
+      label: run.player,
       value,
       interval: value === null || method === 'none' ? null : interval,
       cost: run.costPerOrder,

@@ -45,6 +45,7 @@ const fields: readonly Field[] = [
   ['limits', 'refuse', ({ manifest }) => manifest.limits],
   ['escalate', 'refuse', ({ manifest }) => manifest.escalate ?? false],
   ['policy', 'note', ({ manifest }) => manifest.seats[agentSeat]?.policy],
+  ['agent', 'note', ({ manifest }) => agentOf(manifest)],
   ['harness', 'label', ({ manifest }) => harnessOf(manifest)],
   ['sampling', 'label', ({ manifest }) => manifest.seats[agentSeat]?.sampling ?? {}],
   ['endpoint', 'label', ({ manifest }) => manifest.seats[agentSeat]?.endpoint],
@@ -60,9 +61,18 @@ const fields: readonly Field[] = [
   ['cost cap', 'note', ({ manifest }) => manifest.maxCostUsd],
 ]
 
-/** An agent that is a function is its own harness, so that another one is another player and no other harness. */
+/** Harnesses that are somebody's agent, and so a part of who plays. */
+const agents = /^(?:agent|command|remote):|@function$/
+
+/** An agent of the user's is its own harness, so that another one is another player and no other harness. */
 function harnessOf({ seats }: ManifestRecord): string | undefined {
-  return seats[agentSeat]?.harness.replace(/^.*@function$/, 'function')
+  const harness = seats[agentSeat]?.harness
+  return harness !== undefined && agents.test(harness) ? 'an agent' : harness
+}
+
+function agentOf({ seats }: ManifestRecord): string | undefined {
+  const harness = seats[agentSeat]?.harness
+  return harness !== undefined && agents.test(harness) ? harness : undefined
 }
 
 function textOf(value: unknown): string {

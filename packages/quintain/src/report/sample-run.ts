@@ -71,7 +71,7 @@ function manifestOf({ environment, policy = 'script:sample', manifest, orders }:
       ...environment,
     },
     rubric: 'rubric-1',
-    seats: { agent: { policy, harness: 'chat@1' } },
+    seats: { agent: { policy, harness: 'auto' } },
     seed: '0',
     limits: {},
     isolation: 'inline',

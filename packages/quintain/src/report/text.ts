@@ -1,4 +1,4 @@
-import type { FloorRecord, Usage } from '../core/index.ts'
+import { type FloorRecord, playerName, type Usage } from '../core/index.ts'
 import type { Estimate } from './estimate.ts'
 import { estimateNote, estimateText, estimateValue } from './estimate-text.ts'
 import { countText, dollarText, durationText, plural, scoreText, shareText } from './number-text.ts'
@@ -74,9 +74,10 @@ export function runTitle(summary: RunSummary): string {
   const { environment, seats } = summary.run
   const { min, max } = summary.repeats
   const repeats = min === max ? `${max}` : `${min} to ${max}`
-  const policy = seats.agent?.policy ?? Object.values(seats)[0]?.policy ?? 'no policy'
+  const seat = seats['agent'] ?? Object.values(seats)[0]
+  const player = seat === undefined ? 'no policy' : playerName(seat)
   return printableLine(
-    `${environment.name} ${environment.version} · ${policy} · ${plural(summary.tasks.planned, 'task')} x ${repeats} = ${plural(summary.orders, 'order')}`,
+    `${environment.name} ${environment.version} · ${player} · ${plural(summary.tasks.planned, 'task')} x ${repeats} = ${plural(summary.orders, 'order')}`,
     300,
   )
 }

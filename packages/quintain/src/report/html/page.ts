@@ -1,3 +1,4 @@
+import { playerName } from '../../core/index.ts'
 import { countText, plural } from '../number-text.ts'
 import { printableLine } from '../printable.ts'
 import type { RunSummary } from '../summarize.ts'
@@ -14,11 +15,11 @@ function provenance({ run }: RunSummary): Markup {
   return html`<dl class="facts">
 ${line('environment', html`${printableLine(`${environment.name} ${environment.version}`)} <code>${environment.digest.slice(0, 16)}</code>`)}
 ${line('rubric', html`<code>${printableLine(run.rubric, 80)}</code>`)}
-${Object.entries(run.seats).map(([seat, { policy, harness, endpoint, sampling }]) =>
+${Object.entries(run.seats).map(([seat, { endpoint, sampling, ...player }]) =>
   line(
     `seat ${printableLine(seat, 40)}`,
     printableLine(
-      `${policy} in ${harness}${endpoint === undefined ? '' : ` at ${endpoint}`}${sampling === undefined ? '' : `, ${JSON.stringify(sampling)}`}`,
+      `${playerName(player)}${endpoint === undefined ? '' : ` at ${endpoint}`}${sampling === undefined ? '' : `, ${JSON.stringify(sampling)}`}`,
       1_000,
     ),
   ),
