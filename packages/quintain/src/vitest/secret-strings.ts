@@ -11,8 +11,24 @@ export function secretStrings(secret: unknown, least = 4): string[] {
   return [...found]
 }
 
-/** True when `part` stands in `text` as a word of its own, ignoring case. */
+/** Every text inside a value, at any depth, one after the other. */
+export function textsIn(value: unknown): string {
+  const found: string[] = []
+  const walk = (inner: unknown): void => {
+    if (typeof inner === 'string') found.push(inner)
+    else if (typeof inner === 'object' && inner !== null) for (const item of Object.values(inner)) walk(item)
+  }
+  walk(value)
+  return found.join('\n')
+}
+
+/** True when `part` stands in `text` as a word of its own, as it is or as JSON writes it, ignoring case. */
 export function standsIn(text: string, part: string): boolean {
+  const inJson = JSON.stringify(part).slice(1, -1)
+  return standsBare(text, part) || (inJson !== part && standsBare(text, inJson))
+}
+
+function standsBare(text: string, part: string): boolean {
   const lower = text.toLowerCase()
   const wanted = part.toLowerCase()
   for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + 1)) {

@@ -13,7 +13,8 @@ import {
 } from '../core/index.ts'
 import { evaluate, plan } from '../evaluate.ts'
 import { formatText } from '../report/index.ts'
-import { secretStrings, standsIn } from './secret-strings.ts'
+import { secretStrings, standsIn, textsIn } from './secret-strings.ts'
+import { watchBoxes } from './watch-boxes.ts'
 
 export interface TestEnvironmentOptions {
   /** How many tasks are tried; 10 when absent. */
@@ -21,13 +22,16 @@ export interface TestEnvironmentOptions {
   split?: string
   /** Options of the environment. */
   options?: Record<string, unknown>
+  /** Driver of its boxes, where it has any; the strongest there is when absent. */
+  sandbox?: string
   /** Ask that the oracle solves every tried task; on where the environment has an oracle. */
   oracle?: boolean
   /** Ask that an agent that says nothing solves none; on when absent. */
   noop?: boolean
   /**
    * Ask that the agent, before it acts, sees no text of the secret that the oracle goes on to say (any text of the secret,
-   * where there is no oracle); on when absent. Off where the answer stands among choices.
+   * where there is no oracle): in messages, in what it is told of tools, and in what the world puts into boxes as text. On
+   * when absent. Off where the answer stands among choices, or a box holds it where the agent does not come.
    */
   secrets?: boolean
 }
@@ -49,7 +53,7 @@ export function testEnvironment<Options, Data, Secret, State>(
   env: Environment<Options, Data, Secret, State>,
   given: TestEnvironmentOptions = {},
 ): void {
-  const { tasks = 10, split, options, noop = true, secrets = true } = given
+  const { tasks = 10, split, options, sandbox, noop = true, secrets = true } = given
   const hasOracle = env.definition.oracle !== undefined
   const oracle = given.oracle ?? hasOracle
   // A group that is smaller than its reward asks for has no score at all, so nothing could be said of a policy in it.
@@ -59,6 +63,7 @@ export function testEnvironment<Options, Data, Secret, State>(
     tasks,
     ...(split === undefined ? {} : { split }),
     ...(options === undefined ? {} : { options }),
+    ...(sandbox === undefined ? {} : { sandbox }),
   }
 
   describe('environment', () => {
@@ -73,7 +78,8 @@ export function testEnvironment<Options, Data, Secret, State>(
     const play = async (policy: string, least: number) => {
       const repeats = Math.max(least, leastRepeats)
       const dir = join(root, policy)
-      const run = await evaluate(env, { ...common, policy: `script:${policy}`, repeats, dir })
+      const { env: played, texts } = watchBoxes(env)
+      const run = await evaluate(played, { ...common, policy: `script:${policy}`, repeats, dir })
       const fold = await foldRun<AttemptRecord>(dir)
       const attempts: Attempt[] = []
       for (const { chosen } of fold.states) {
@@ -84,7 +90,7 @@ export function testEnvironment<Options, Data, Secret, State>(
           private: await readPrivate(dir, chosen),
         })
       }
-      return { run, attempts }
+      return { run, attempts, texts }
     }
     const runOf = (policy: string, least: number) => {
       const found = runs.get(policy) ?? play(policy, least)
@@ -102,7 +108,7 @@ export function testEnvironment<Options, Data, Secret, State>(
     })
 
     if (oracle) {
-      test(`the oracle solves ${tasks} tasks`, async () => {
+      test(`the oracle solves every task that is tried (at most ${tasks})`, async () => {
         if (!hasOracle) assert.fail('the environment has no oracle')
         const { summary, success, coverage } = (await runOf('oracle', 1)).run
         if (coverage !== 1) assert.fail(`some orders of the oracle have no score\n\n${formatText(summary)}`)
@@ -139,27 +145,29 @@ export function testEnvironment<Options, Data, Secret, State>(
 
     if (secrets) {
       test('the secret is nowhere that the agent can see', async () => {
+        const { attempts, texts } = await silence()
         const said = new Map<string, string>()
         if (hasOracle) {
           for (const { task, trajectory } of (await runOf('oracle', 1)).attempts) {
             const own = trajectory.nodes.filter(({ sampled }) => sampled).map(({ message }) => message)
-            said.set(task, JSON.stringify(own))
+            said.set(task, textsIn(own))
           }
         }
-        for (const { task, trajectory, private: hidden } of (await silence()).attempts) {
-          const seen = JSON.stringify([
-            task,
-            trajectory.seats,
-            trajectory.nodes.filter(({ sampled }) => !sampled).map(({ message }) => message.content),
-          ])
+        for (const { task, trajectory, private: hidden } of attempts) {
+          const content = trajectory.nodes
+            .filter(({ sampled }) => !sampled)
+            .map(({ message }) => message.content)
+          const seen = textsIn([task, trajectory.seats, content])
           const answers = secretStrings(hidden?.secret).filter(
             (part) => !hasOracle || standsIn(said.get(task) ?? '', part),
           )
-          const leak = answers.find((part) => standsIn(seen, part))
-          if (leak !== undefined) {
+          const fail = (leak: string, where: string) =>
             assert.fail(
-              `task ${task} shows ${JSON.stringify(leak)}, a text of its secret, before the agent has acted`,
+              `task ${task} ${where} ${JSON.stringify(leak)}, a text of its secret, before the agent has acted`,
             )
+          for (const leak of answers) {
+            if (standsIn(seen, leak)) fail(leak, 'shows')
+            if (standsIn(textsIn(texts.get(task)), leak)) fail(leak, 'puts into a box')
           }
         }
       })

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { environment } from '../core/index.ts'
+import { z } from 'zod'
+import { environment, tool } from '../core/index.ts'
 import { evaluate } from '../evaluate.ts'
 import { testEnvironment } from './index.ts'
-import { secretStrings, standsIn } from './secret-strings.ts'
+import { secretStrings, standsIn, textsIn } from './secret-strings.ts'
 
 const repository = fileURLToPath(new URL('../../../../', import.meta.url))
 
@@ -57,6 +58,23 @@ testEnvironment(environment({
 }))
 `,
     )
+    await writeFile(
+      join(root, 'boxed.test.ts'),
+      `import { environment } from 'quintain'
+import { testEnvironment } from 'quintain/vitest'
+testEnvironment(environment({
+  tasks: [{ id: 'boxed', prompt: 'Say it.', secret: { answer: 'say "gold-4712"\\nand no more' } }],
+  sandbox: {},
+  async world(task, { sandbox }) {
+    await sandbox.start({ files: { 'hidden.json': JSON.stringify(task.secret) } })
+    return { reply: () => ({ content: '', done: 'over' }), finish: () => null }
+  },
+  rewards: { right: ({ transcript, task }) => Number(transcript.answer === task.secret.answer) },
+  success: ({ rewards }) => rewards.right === 1,
+  *oracle({ task }) { yield task.secret.answer },
+}), { sandbox: 'bash' })
+`,
+    )
     const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
     const child = spawn(process.execPath, [vitest, 'run', '--root', root], { cwd: root, env: plainEnv() })
     let text = ''
@@ -67,6 +85,8 @@ testEnvironment(environment({
     expect(text).toContain('the oracle does not succeed everywhere')
     expect(text).toContain('saying nothing succeeds')
     expect(text).toContain('task one shows "gold-4711", a text of its secret')
+    expect(text).toContain('task boxed puts into a box "say \\"gold-4712\\"')
+    expect(text).toMatch(/3 failed/)
     expect(text).not.toMatch(/expected .* to be/)
   } finally {
     await rm(root, { recursive: true, force: true })
@@ -97,6 +117,47 @@ describe('matchers', () => {
   })
 })
 
+// Passes only when what a world puts into a box in its last moment, and what the oracle does there, is not held against it.
+describe('with boxes', () => {
+  testEnvironment(
+    environment({
+      tasks: ['plum', 'pear'].map((word) => ({
+        id: word,
+        prompt: 'Write the word.',
+        secret: { word: `the-${word}` },
+      })),
+      sandbox: {},
+      needs: ['tools'],
+      async world(task, { sandbox }) {
+        const box = await sandbox.start({ files: { 'readme.txt': 'Write it here.' } })
+        const write = tool({
+          name: 'write',
+          description: 'Writes the word.',
+          input: z.object({ word: z.string() }),
+          async run({ word }) {
+            await box.write('word.txt', word)
+            return 'written'
+          },
+        })
+        return {
+          tools: () => [write],
+          async finish() {
+            await box.write('gold.txt', task.secret.word)
+            const { stdout } = await box.exec('[ "$(cat word.txt)" = "$(cat gold.txt)" ] && echo same')
+            return { same: stdout === 'same\n' }
+          },
+        }
+      },
+      rewards: { right: ({ state }) => Number(state.same) },
+      success: ({ rewards }) => rewards.right === 1,
+      *oracle({ task }) {
+        yield { tool: 'write', arguments: { word: task.secret.word } }
+      },
+    }),
+    { sandbox: 'bash' },
+  )
+})
+
 describe('secrets in sight', () => {
   test('texts of four characters and more, at any depth', () => {
     expect(secretStrings({ a: 'word', b: ['longer', 'no'], c: { d: ' pad ' }, e: 12345 })).toEqual([
@@ -110,5 +171,7 @@ describe('secrets in sight', () => {
     expect(standsIn('cranes are birds; crane', 'crane')).toBe(true)
     expect(standsIn('cranes are birds', 'crane')).toBe(false)
     expect(standsIn('', 'crane')).toBe(false)
+    expect(standsIn(JSON.stringify({ a: 'one "line"\nand two' }), 'one "line"\nand two')).toBe(true)
+    expect(textsIn({ a: ['one', { b: 'two' }], c: 3 })).toBe('one\ntwo')
   })
 })
