@@ -6,7 +6,7 @@ import { type ServerProcess, startServer } from './server-process.ts'
 const lanes = { whole: 64, stream: 384 }
 const saturateMs = 4_000
 const rateMs = 6_000
-const leases = 400
+const leases = 2_000
 
 /** One round: the model server alone, the proxy before it, ours before it. */
 export interface Round {

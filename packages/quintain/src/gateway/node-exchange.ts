@@ -61,7 +61,9 @@ export class NodeExchange implements Exchange {
         }
       })
       request.on('end', () => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
-      request.on('close', () => reject(bodyBrokeOff()))
+      request.on('close', () => {
+        if (!request.complete) reject(bodyBrokeOff())
+      })
     })
   }
 
