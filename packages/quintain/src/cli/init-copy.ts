@@ -63,7 +63,7 @@ export async function initCopy(
       ? [`Its licence is ${licence}, and that of what you keep of it stays so.`]
       : []),
     '',
-    ...nextSteps(shown, io, ['  npm test', '  npx quintain eval . --policy script:oracle -n 20']),
+    ...nextSteps(shown, io, ['  npm test', '  npx quintain eval . --policy script:oracle']),
   ]
   for (const line of lines) io.stdout.write(`${printableLine(line)}\n`)
 }

@@ -38,6 +38,8 @@ test('says how far, how fast, how long, whose faults, how much', () => {
   ]) {
     expect(text).toContain(part)
   }
+  expect(progressText(state())).toContain('8 running')
+  expect(progressText(state({ done: 300, running: 1 }))).not.toContain('running')
   expect(progressText(state({ costUsd: null }))).toContain('cost unknown')
   expect(progressText(state({ etaMs: null, perSecond: 0, scored: 0, faults: {} }))).not.toMatch(
     /NaN|null|undefined/,

@@ -20,7 +20,9 @@ export function progressText(progress: Progress): string {
     parts.push(`${progress.perSecond < 10 ? progress.perSecond.toFixed(1) : countText(progress.perSecond)}/s`)
   if (progress.etaMs !== null && progress.done < progress.orders)
     parts.push(`${durationText(progress.etaMs)} left`)
-  if (progress.running > 0) parts.push(`${countText(progress.running)} running`)
+  // What is done may still be closing its world.
+  if (progress.running > 0 && progress.done < progress.orders)
+    parts.push(`${countText(progress.running)} running`)
   if (progress.scored > 0) {
     parts.push(`success ${scoreText(progress.successes / progress.scored, 2)}`)
     if (progress.meanReward !== null) parts.push(`reward ${scoreText(progress.meanReward, 2)}`)
