@@ -6,6 +6,8 @@ import { modelThat, temporaryFolder } from './engine/__fixtures__/recorded.ts'
 import { locateEnvironment } from './engine/locate.ts'
 import { startRun } from './engine/run.ts'
 import { evaluate, resume } from './evaluate.ts'
+import { startFakeModel } from './models/fake-server.ts'
+import { chatModelFromEnv } from './models/index.ts'
 
 let asked = 0
 const env = environment({ tasks: [{ id: 'a', prompt: 'go' }], rewards: { one: () => 1 } })
@@ -121,4 +123,22 @@ test('an agent plays with a model behind it, and goes on with the same', async (
   await expect(resume(dir, { env: sums, tasks: 2, agent, model })).rejects.toThrow(code('run_mismatch'))
   const more = await resume(dir, { env: sums, tasks: 2, agent: program, model })
   expect([more.success.value, more.summary.orders]).toEqual([1, 2])
+})
+
+test('a run of a model of another protocol is gone on with where it was asked', async () => {
+  const reply = { type: 'message', role: 'assistant', id: 'm1', content: [{ type: 'text', text: 'hi' }] }
+  const fake = await startFakeModel({
+    otherwise: { kind: 'ok', body: { ...reply, stop_reason: 'end_turn' } },
+  })
+  const two = environment({
+    tasks: ['a', 'b'].map((id) => ({ id, prompt: id })),
+    rewards: { heard: ({ transcript }) => Number(transcript.answer === 'hi') },
+  })
+  const dir = join(await temporaryFolder(), 'run')
+  const model = chatModelFromEnv('anthropic:m', { env: {}, baseUrl: fake.url })
+  await evaluate(two, { model, tasks: 1, dir })
+  const more = await resume(dir, { env: two, tasks: 2 })
+  expect([more.reward.value, more.summary.orders, fake.requests.length]).toEqual([1, 2, 2])
+  await model.close?.()
+  await fake.close()
 })

@@ -33,7 +33,7 @@ import {
   seatsOf,
   sharedKeys,
 } from './evaluate-options.ts'
-import { chatModelFromEnv, readRecordings } from './models/index.ts'
+import { modelAgain, readRecordings } from './models/index.ts'
 import { type Estimate, type RateEstimate, type RunSummary, summarize } from './report/index.ts'
 import { openSandboxDriver } from './sandbox-drivers.ts'
 
@@ -110,13 +110,12 @@ export async function resume(dir: string, options: ResumeRunOptions = {}): Promi
     players['agent'] = agentPlayer(given)
   }
   const manifest = await readManifest(resolve(rest.cwd ?? '.', dir))
-  for (const [seat, { policy, endpoint }] of Object.entries(manifest.seats)) {
-    const name = /^openai-compatible:(.+)$/.exec(policy)?.[1]
+  for (const [seat, recorded] of Object.entries(manifest.seats)) {
     const player = players[seat]
     const isBare = player !== undefined && 'agent' in player && player.behind === undefined
-    if (name === undefined || (player !== undefined && !isBare)) continue
-    const again = { model: chatModelFromEnv(name, endpoint === undefined ? {} : { baseUrl: endpoint }) }
-    players[seat] = isBare ? { ...player, behind: again } : again
+    if (player !== undefined && !isBare) continue
+    const model = modelAgain(recorded)
+    if (model !== undefined) players[seat] = isBare ? { ...player, behind: { model } } : { model }
   }
   const end = await resumeRun({
     ...rest,

@@ -1,16 +1,20 @@
 import { type Model, QuintainError } from '../core/index.ts'
 import type { Player } from '../engine/index.ts'
-import type { Price } from '../models/index.ts'
+import type { chatModelFromEnv, Price, RecordedModel, ServerKind } from '../models/index.ts'
 import type { CliIo } from './io.ts'
 import type { GivenPrice } from './parse.ts'
 
 /** Options of commands that call models. */
 export interface EndpointOptions {
-  baseUrl?: string
+  /** Several are replicas. */
+  baseUrl?: string[]
+  server?: ServerKind
   apiKeyEnv?: string
   concurrency?: number
   price?: GivenPrice[]
 }
+
+type FromEnv = NonNullable<Parameters<typeof chatModelFromEnv>[1]>
 
 /** What stands in the place of a key where nothing is called. */
 const noKey = 'no-key'
@@ -38,34 +42,57 @@ export class PlayerOpener {
     return /^(script|recorded):/.test(text) ? { policy: text } : { model: await this.model(text) }
   }
 
-  /** `endpoint` is where an earlier sitting of the run asked; an option goes before it. */
-  async model(name: string, endpoint?: string): Promise<Model> {
+  /** A model by its name. Throws `provider_unconfigured`. */
+  async model(name: string): Promise<Model> {
+    const { chatModelFromEnv } = await import('../models/index.ts')
+    return this.open(name, (options) => chatModelFromEnv(name, options))
+  }
+
+  /**
+   * The model that a run recorded; options go before where and how an earlier sitting asked it. Throws
+   * `provider_unconfigured`, and `policy_unknown` for one that was made in code.
+   */
+  async modelAgain(seat: string, recorded: RecordedModel): Promise<Model> {
+    const { modelAgain } = await import('../models/index.ts')
+    const { policy } = recorded
+    return this.open(policy, (options) => {
+      const model = modelAgain(recorded, options)
+      if (model !== undefined) return model
+      throw new QuintainError(
+        'policy_unknown',
+        `The ${seat} of this run is ${policy}, a model that was made in code; go on from there, with resume(dir, { model }).`,
+        { facts: { seat, policy } },
+      )
+    })
+  }
+
+  private open(name: string, openWith: (options: FromEnv) => Model): Model {
     const open = this.models.get(name)
     if (open !== undefined) return open
-    const { chatModelFromEnv } = await import('../models/index.ts')
-    const { baseUrl = endpoint, apiKeyEnv, concurrency } = this.options
+    const { baseUrl, server, apiKeyEnv, concurrency } = this.options
     const bare = name.replace(/^openai-compatible:/, '')
     const price = this.priceOf(bare)
-    const openWith = (env: CliIo['env']) =>
-      chatModelFromEnv(name, {
-        env,
-        ...(baseUrl === undefined ? {} : { baseUrl }),
-        ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
-        ...(concurrency === undefined ? {} : { concurrency }),
-        ...(price === undefined ? {} : { client: { prices: { [bare]: price } } }),
-      })
-    const model = this.options.keyless === true ? this.openKeyless(openWith) : openWith(this.io.env)
+    const options: FromEnv = {
+      env: this.io.env,
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(server === undefined ? {} : { server }),
+      ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(price === undefined ? {} : { client: { prices: { [bare]: price } } }),
+    }
+    const model = this.options.keyless === true ? this.openKeyless(openWith, options) : openWith(options)
     this.models.set(name, model)
     return model
   }
 
-  private openKeyless(open: (env: CliIo['env']) => Model): Model {
+  private openKeyless(openWith: (options: FromEnv) => Model, options: FromEnv): Model {
     try {
-      return open(this.io.env)
+      return openWith(options)
     } catch (error) {
       if (!QuintainError.isInstance(error) || error.code !== 'provider_unconfigured') throw error
       if (!this.missing.includes(error.message)) this.missing.push(error.message)
-      return open({ ...this.io.env, [this.options.apiKeyEnv ?? 'OPENAI_API_KEY']: noKey })
+      const variable = String(error.facts['variable'])
+      return openWith({ ...options, env: { ...this.io.env, [variable]: noKey } })
     }
   }
 

@@ -34,9 +34,10 @@ async function playersOf(
   }
   const players: Record<string, Player> = {}
   const { harnessOf } = await import('../engine/index.ts')
-  for (const [seat, { policy, harness, endpoint }] of Object.entries(seats)) {
+  for (const [seat, recorded] of Object.entries(seats)) {
+    const { policy, harness } = recorded
     const isModel = !/^(script|recorded|agent):/.test(policy)
-    const behind = isModel ? { model: await opener.model(policy, endpoint) } : undefined
+    const behind = isModel ? { model: await opener.modelAgain(seat, recorded) } : undefined
     if (harness === 'auto') {
       if (behind !== undefined) players[seat] = behind
       continue

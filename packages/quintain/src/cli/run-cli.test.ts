@@ -266,6 +266,39 @@ describe('eval', () => {
     ).toBe(2)
   })
 
+  test('--dry-run lacks the key of the protocol that a model is asked in', async () => {
+    const dry = ['eval', sums(), '-m', 'anthropic:claude-x', '--dry-run', ...inline]
+    const { code, out, err } = await quintain(dry, {})
+    expect(code, err).toBe(0)
+    expect(out).toContain('anthropic:claude-x')
+    expect(err).toContain('ANTHROPIC_API_KEY is not set')
+  })
+
+  test('--server asks for tokens, several --base-url are replicas, and both are recorded for a resume', async () => {
+    const more = ['--base-url', fake.url, '--base-url', slow.url, '--server', 'vllm']
+    const { code, err } = await quintain([
+      ...['eval', sums(), '-m', 'm', '-n', '1', '--out', 'replicas', '--quiet'],
+      ...more,
+      ...inline,
+    ])
+    expect(code, err).toBe(0)
+    const { seats } = JSON.parse(await readFile(join(cwd, 'replicas/run.json'), 'utf8'))
+    expect(seats.agent).toMatchObject({ endpoint: `${fake.url} ${slow.url}`, server: 'vllm' })
+    const asked = [...fake.requests, ...slow.requests].map(({ body }) => body)
+    expect(asked).toContainEqual(expect.objectContaining({ return_token_ids: true }))
+    expect((await quintain(['eval', sums(), '-m', 'm', '--server', 'tgi'])).code).toBe(2)
+  })
+
+  test('a model that was made in code is not resumed with another of its name', async () => {
+    await writeSampleRun(join(cwd, 'coded'), {
+      policy: 'openrouter:m',
+      orders: [{ task: 'a', attempts: [{ reward: 1 }] }],
+    })
+    const { code, err } = await quintain(['resume', 'coded', '-n', '2', '--base-url', fake.url])
+    expect(code).toBe(2)
+    expect(err).toContain('resume(dir, { model })')
+  })
+
   test('what --detect asks is answered once, whatever else is quiet, and in the JSON of a plan', async () => {
     const run = ['eval', sums(), '--policy', 'script:oracle', '--detect', '1%', ...inline]
     const answer = /To see a change of 1 point takes about [\d,]+ tasks once each/g

@@ -15,9 +15,19 @@ function endpointOptions(command: Command): Command {
   return command
     .option(
       '--base-url <url>',
-      'endpoint of the model (default: $OPENAI_BASE_URL, else https://api.openai.com/v1)',
+      'endpoint of the model (default: $OPENAI_BASE_URL, else https://api.openai.com/v1); of several, which are replicas, attempts are spread over all',
+      collect,
     )
-    .option('--api-key-env <name>', 'variable that holds the key (default: OPENAI_API_KEY)')
+    .addOption(
+      new Option(
+        '--server <kind>',
+        'what stands behind the endpoint; it is asked for the tokens that it sampled',
+      ).choices(['vllm', 'sglang', 'llama.cpp']),
+    )
+    .option(
+      '--api-key-env <name>',
+      'variable that holds the key (default: OPENAI_API_KEY, of anthropic:NAME ANTHROPIC_API_KEY)',
+    )
     .option(
       '--price <[model:]in=…,out=…>',
       "the model's price in US dollars per million tokens: in=0.15,out=0.60,cached=0.02; of several, MODEL:in=… for each",
@@ -136,7 +146,7 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
       )
         .option(
           '-m, --model <model>',
-          'the model that plays; several take turns and are compared',
+          'the model that plays: a name, or anthropic:NAME or responses:NAME for the protocol that it is asked in; several take turns and are compared',
           (model) => {
             players.push({ model })
           },

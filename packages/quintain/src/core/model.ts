@@ -81,8 +81,13 @@ export interface ModelResponse {
 export interface Model {
   /** Identity for records and reports, such as `openai-compatible:gpt-4o` or `script:oracle`. */
   readonly id: string
-  /** Where its calls go, without credentials; for the records, so that a resumed run asks the same server. */
+  /**
+   * Where its calls go, without credentials; for the records, so that a resumed run asks the same server. Of replicas all
+   * of them, apart by spaces.
+   */
   readonly endpoint?: string
+  /** What kind of server stands there, such as `vllm`, where the model was told so; for the records, too. */
+  readonly server?: string
   /** False when the price of its calls is not known, so that no cost cap can be kept. */
   readonly priced?: boolean
   generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse>

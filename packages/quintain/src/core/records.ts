@@ -411,8 +411,10 @@ export const manifestRecord = z.object({
     z.object({
       policy: z.string(),
       harness: z.string(),
-      /** Where the model's calls go, without credentials. */
+      /** Where the model's calls go, without credentials; of replicas all of them, apart by spaces. */
       endpoint: z.string().optional(),
+      /** The kind of server there, by whose extras it is asked what was sampled. */
+      server: z.string().optional(),
       sampling: z.record(z.string(), z.unknown()).optional(),
     }),
   ),

@@ -58,13 +58,14 @@ export function seatsOf(
 ): ManifestRecord['seats'] {
   return Object.fromEntries(
     Object.entries(policies).map(([seat, policy]) => {
-      const endpoint = modelOf(seats[seat])?.endpoint
+      const { endpoint, server } = modelOf(seats[seat]) ?? {}
       return [
         seat,
         {
           policy: policyName(policy),
           harness: harnessName(seats[seat], seat === 'agent' ? harness : undefined),
           ...(endpoint === undefined ? {} : { endpoint }),
+          ...(server === undefined ? {} : { server }),
           ...(policy.kind === 'model' && sampling !== undefined ? { sampling: { ...sampling } } : {}),
         },
       ]

@@ -57,3 +57,29 @@ test('a key that is missing is named', () => {
   expect(() => chatModelFromEnv('anthropic:claude-x', { env: {} })).toThrow(/ANTHROPIC_API_KEY is not set/)
   expect(() => chatModelFromEnv('responses:gpt-x', { env: {} })).toThrow(/OPENAI_API_KEY is not set/)
 })
+
+test('several addresses are replicas that attempts are spread over, and a kind of server is asked for its tokens', async () => {
+  const fakes = [await startFakeModel(), await startFakeModel()]
+  const baseUrl = fakes.map(({ url }) => url)
+  const model = chatModelFromEnv('m', { env: {}, baseUrl, server: 'vllm' })
+  expect(model).toMatchObject({ id: 'openai-compatible:m', endpoint: baseUrl.join(' '), server: 'vllm' })
+  for (let attempt = 0; attempt < 20; attempt++)
+    await model.generate(
+      { messages: [{ role: 'user', content: 'x' }] },
+      { signal: new AbortController().signal, attempt: `a${attempt}` },
+    )
+  for (const { requests } of fakes) {
+    expect(requests.length).toBeGreaterThan(0)
+    expect(requests[0]?.body).toMatchObject({ return_token_ids: true })
+  }
+  await model.close?.()
+  for (const fake of fakes) await fake.close()
+})
+
+test('a kind of server that is none, and one of another protocol, are refused', () => {
+  const server = 'tgi' as 'vllm'
+  expect(() => chatModelFromEnv('m', { env: {}, baseUrl: 'http://a/v1', server })).toThrow(/"tgi"; write one/)
+  expect(() => chatModelFromEnv('anthropic:m', { env: {}, baseUrl: 'http://a/v1', server: 'vllm' })).toThrow(
+    /not asked by Chat Completions/,
+  )
+})

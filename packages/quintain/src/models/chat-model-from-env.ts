@@ -5,6 +5,10 @@ import type { ChatModelOptions } from './chat-client.ts'
 import { createLimiter } from './limiter.ts'
 import { createModel } from './model-client.ts'
 import type { PriceTable } from './prices.ts'
+import { createReplicas } from './replicas.ts'
+import type { ServerKind } from './token-asks.ts'
+
+export const serverKinds = ['vllm', 'sglang', 'llama.cpp'] as const satisfies readonly ServerKind[]
 
 /** Where a dialect's endpoint and key come from, when nothing else says it. */
 interface Surroundings {
@@ -32,6 +36,11 @@ const byPrefix: Readonly<Record<string, Surroundings>> = {
   },
 }
 
+/** Whether a name says in which protocol its model is asked, as the ids of models that `chatModelFromEnv` makes do. */
+export function namesProtocol(name: string): boolean {
+  return Object.hasOwn(byPrefix, name.slice(0, Math.max(0, name.indexOf(':'))))
+}
+
 /**
  * A model whose endpoint and key come from environment variables. `name` says which protocol it is asked in, and may be
  * the id of an earlier model, as runs record it:
@@ -50,7 +59,10 @@ export function chatModelFromEnv(
   name: string,
   options: {
     env?: Readonly<Record<string, string | undefined>>
-    baseUrl?: string
+    /** Goes before the variables. Several are replicas of one server, over which attempts are spread (`createReplicas`). */
+    baseUrl?: string | readonly string[]
+    /** What stands behind a chat endpoint: `vllm`, `sglang` or `llama.cpp`, which is then asked for token ids. */
+    server?: ServerKind
     /** The variable that holds the key; the dialect's own when absent. */
     apiKeyEnv?: string
     /** Most calls at once. */
@@ -61,10 +73,11 @@ export function chatModelFromEnv(
 ): Model {
   const { dialect, publicEndpoint, model, ...variables } = surroundingsOf(name)
   const env = options.env ?? process.env
-  const baseUrl = options.baseUrl ?? endpointOf(env[variables.baseUrl] || publicEndpoint, dialect)
+  const baseUrls = [options.baseUrl ?? endpointOf(env[variables.baseUrl] || publicEndpoint, dialect)].flat()
   const variable = options.apiKeyEnv ?? variables.apiKey
   const apiKey = env[variable] || undefined
-  if (apiKey === undefined && (options.apiKeyEnv !== undefined || baseUrl === publicEndpoint)) {
+  if (apiKey === undefined && (options.apiKeyEnv !== undefined || baseUrls.includes(publicEndpoint))) {
+    const baseUrl = baseUrls.join(', ')
     throw new QuintainError(
       'provider_unconfigured',
       `There is no key for ${baseUrl}: ${variable} is not set. Set it, set ${variables.baseUrl} to a server of your own, or run a policy that needs no key (script:oracle).`,
@@ -72,18 +85,39 @@ export function chatModelFromEnv(
     )
   }
   const { concurrency, client } = options
-  return createModel({
-    limiter: createLimiter(
-      concurrency === undefined ? {} : { initial: Math.min(64, concurrency), max: concurrency },
-    ),
-    ...(concurrency === undefined ? {} : { connections: concurrency }),
-    ...client,
-    ...(client?.prices === undefined ? {} : { prices: pricesByModel(client.prices) }),
-    dialect,
-    model,
-    baseUrl,
-    apiKey,
-  })
+  const server = serverOf(options.server, name, dialect)
+  const models = baseUrls.map((baseUrl) =>
+    createModel({
+      limiter: createLimiter(
+        concurrency === undefined ? {} : { initial: Math.min(64, concurrency), max: concurrency },
+      ),
+      ...(concurrency === undefined ? {} : { connections: concurrency }),
+      // Another replica is at hand.
+      ...(baseUrls.length === 1 ? {} : { retry: { maxRetries: 1 } }),
+      ...(server === undefined ? {} : { server }),
+      ...client,
+      ...(client?.prices === undefined ? {} : { prices: pricesByModel(client.prices) }),
+      dialect,
+      model,
+      baseUrl,
+      apiKey,
+    }),
+  )
+  return models.length === 1 ? models[0]! : createReplicas(models)
+}
+
+/** Only chat endpoints have the extras by which servers tell what was sampled. Throws `options_invalid`. */
+function serverOf(
+  server: ServerKind | undefined,
+  name: string,
+  dialect: DialectName,
+): ServerKind | undefined {
+  if (server === undefined || (dialect === 'chat' && serverKinds.includes(server))) return server
+  const message =
+    dialect === 'chat'
+      ? `There is no kind of server "${server}"; write one of ${serverKinds.join(', ')}.`
+      : `${name} is not asked by Chat Completions, and ${server} tells of tokens there only.`
+  throw new QuintainError('options_invalid', message, { facts: { option: 'server', server } })
 }
 
 function surroundingsOf(name: string): Surroundings & { model: string } {

@@ -67,6 +67,7 @@ export function createReplicas(models: readonly Model[], options: ReplicaOptions
       downUntil: 0,
     }),
   )
+  const endpoints = new Set(models.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])))
   const placed = new Map<string, Replica>()
   let unnamed = 0
 
@@ -143,9 +144,8 @@ export function createReplicas(models: readonly Model[], options: ReplicaOptions
 
   return {
     id: first.id,
-    ...(new Set(models.map(({ endpoint }) => endpoint)).size === 1 && first.endpoint !== undefined
-      ? { endpoint: first.endpoint }
-      : {}),
+    ...(endpoints.size === 0 ? {} : { endpoint: [...endpoints].join(' ') }),
+    ...(first.server === undefined ? {} : { server: first.server }),
     priced: models.every(({ priced }) => priced !== false),
     generate,
     async countTokens(request, context) {
