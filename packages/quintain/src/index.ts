@@ -24,7 +24,15 @@ export {
   type CommandOptions,
   chat,
   command,
+  type RemoteOptions,
+  remote,
   type ToolLoopOptions,
   toolLoop,
 } from './harness/index.ts'
-export { chatModelFromEnv, createChatModel } from './models/index.ts'
+export {
+  chatModelFromEnv,
+  createChatModel,
+  createMessagesModel,
+  createReplicas,
+  createResponsesModel,
+} from './models/index.ts'
