@@ -149,6 +149,7 @@ export function readFinish(raw: string | undefined, message: AssistantMessage): 
     case 'max_tokens':
     case 'max_output_tokens':
     case 'model_length':
+    case 'model_context_window_exceeded':
       return 'length'
     case 'content_filter':
     case 'safety':

@@ -5,10 +5,22 @@ import { Connections } from './connections.ts'
 /** Connections that are numbered instead of opened. */
 function numbered(most: number) {
   let opened = 0
-  const connections = new Connections({ most, open: () => ({ number: ++opened }) as unknown as Client })
+  const open = () => {
+    const client = {
+      number: ++opened,
+      destroyed: false,
+      async destroy() {
+        this.destroyed = true
+      },
+    }
+    return client as unknown as Client
+  }
+  const connections = new Connections({ most, open })
   const number = (client: Client | undefined) => (client as unknown as { number: number } | undefined)?.number
   return { connections, number, opened: () => opened }
 }
+
+const destroyed = (client: Client): boolean => client.destroyed
 
 const never = new AbortController().signal
 
@@ -40,6 +52,15 @@ describe('kept connections', () => {
     await Promise.all(all)
     expect(given.filter((text) => !text.startsWith('b'))).toEqual(['a:1', 'c:1'])
     expect(given.find((text) => text.startsWith('b'))).toMatch(/cancel/)
+  })
+
+  test('are replaced by a new one, which goes to who waits', async () => {
+    const { connections, number } = numbered(1)
+    const only = connections.take()!
+    const next = connections.next(never)
+    connections.replace(only)
+    expect([number(only), number(await next), destroyed(only)]).toEqual([1, 2, true])
+    expect(connections.take()).toBeUndefined()
   })
 
   test('thousands may wait and none is forgotten', async () => {

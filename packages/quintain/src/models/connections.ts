@@ -65,6 +65,14 @@ export class Connections {
     this.idle.push(client)
   }
 
+  /** Closes a connection that its server is about to close, and gives a new one free in its place. */
+  replace(client: Client): void {
+    void client.destroy()
+    const opened = this.open()
+    this.all[this.all.indexOf(client)] = opened
+    this.release(opened)
+  }
+
   /** Closes every connection; requests under way fail. */
   async destroy(): Promise<void> {
     await Promise.all(this.all.map((client) => client.destroy()))

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -369,6 +370,40 @@ describe('what was sampled', () => {
     expect(response.tokens).toEqual(sampled)
   })
 
+  describe('of the prompt, by llama.cpp,', () => {
+    const reply: FakeBehaviour = {
+      kind: 'ok',
+      choice: { logprobs },
+      usage: { prompt_tokens: 3, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 2 } },
+    }
+    const template: FakeBehaviour = { kind: 'ok', body: { prompt: '<user>hello' } }
+
+    test('is told when it applies its template and encodes what comes of it', async () => {
+      const { fake, model } = await setUp([reply, template, { kind: 'ok', body: { tokens: [1, 2, 3] } }], {
+        server: 'llama.cpp',
+      })
+      const { tokens, usage, retries } = await model.generate(request, { signal })
+      expect(tokens).toEqual({ promptIds: Int32Array.of(1, 2, 3), ...sampled })
+      expect([usage?.output, retries]).toEqual([2, undefined])
+      expect(fake.requests.map(({ body }) => body)).toEqual([
+        fake.requests[0]!.body,
+        fake.requests[0]!.body,
+        { content: '<user>hello', add_special: true, parse_special: true },
+      ])
+    })
+
+    test.each<[string, FakeBehaviour[]]>([
+      ['are more than the reply was counted to have', [template, { kind: 'ok', body: { tokens: [1, 2] } }]],
+      ['are no list', [template, { kind: 'ok', body: { tokens: 3 } }]],
+      ['are in no JSON', [template, { kind: 'html', status: 200 }]],
+      ['cannot be had', [{ kind: 'status', status: 501 }]],
+      ['are on a connection that closes', [{ kind: 'reset' }]],
+    ])('is left out where they %s', async (_, rest) => {
+      const { model } = await setUp([reply, ...rest], { server: 'llama.cpp' })
+      expect((await model.generate(request, { signal })).tokens).toEqual(sampled)
+    })
+  })
+
   test('is not asked for by those who say no, nor of a server that nobody knows', async () => {
     const { fake, model } = await setUp([], { server: 'vllm', tokenIds: false })
     await model.generate(request, { signal })
@@ -409,6 +444,28 @@ describe('what was sampled', () => {
     expect(fault).toMatchObject({ code: 'bad_request', retryable: false })
     expect(fault.message).toContain('tokenIds: false')
   })
+})
+
+test('nothing is sent on a connection that llama.cpp has streamed on: it closes that without a word', async () => {
+  const streamed = new WeakSet<object>()
+  const server = createServer((request, response) => {
+    if (streamed.has(request.socket)) return void request.socket.destroy()
+    streamed.add(request.socket)
+    response.writeHead(200, { server: 'llama.cpp', 'content-type': 'text/event-stream' })
+    response.end(`data: ${JSON.stringify(delta({ content: 'ok' }, 'stop'))}\n\ndata: [DONE]\n\n`)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const model = createModel({
+    ...{ dialect: 'chat', model: 'm', baseUrl: `http://127.0.0.1:${port}/v1`, stream: true, connections: 1 },
+    retry: { maxRetries: 0 },
+  })
+  closers.push(
+    () => server.close(),
+    () => model.close?.(),
+  )
+  for (let call = 0; call < 3; call++)
+    expect((await model.generate(request, { signal })).message.content).toBe('ok')
 })
 
 describe('a program of the same dialect', () => {

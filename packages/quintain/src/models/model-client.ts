@@ -10,6 +10,7 @@ import { dialects, type ReaderOptions } from './dialects/index.ts'
 import type { Deadlines, Exchanged } from './exchange.ts'
 import { cancelled } from './fault.ts'
 import type { Limiter } from './limiter.ts'
+import { llamaPromptIds } from './llama-prompt-ids.ts'
 import { costOf, type PriceTable, priceOf } from './prices.ts'
 import { createDeltaRedactor, createRedactor, createReplyRedactor } from './redact.ts'
 import { createReplyFaults, providerFault, type ReadReply } from './reply-faults.ts'
@@ -19,6 +20,7 @@ import { gaveUp } from './stream-assembly.ts'
 import type { ThinkTags } from './thinking.ts'
 import { type ServerKind, streamsTokenIds } from './token-asks.ts'
 import { createTransport, type Outgoing } from './transport.ts'
+import { inputTokens, readUsage } from './usage.ts'
 
 export interface ModelClientOptions {
   /** The protocol of the endpoint. */
@@ -152,6 +154,8 @@ export function createModel(options: ModelClientOptions): Model {
     if (completion.weightVersion === undefined && typeof version === 'string')
       completion.weightVersion = version
 
+    if (tokenIds && server === 'llama.cpp') await addPromptIds(completion, call, context)
+
     // Before it is read, so that ids stay unique, and after, since reading puts pieces of text together.
     if (call.same && body !== undefined) redactReply(body)
     redactCompletion(completion)
@@ -168,6 +172,22 @@ export function createModel(options: ModelClientOptions): Model {
     }
     if (retries.length > 0) response.retries = retries
     return response
+  }
+
+  /** Asks the server something else than for a reply. */
+  function sendAside(path: string, body: Buffer, context: ModelContext): Promise<Exchanged> {
+    const reader = () => dialect.replyReader({ redact })
+    return transport.send({ path, body, stream: false, reader }, context, (reply) => reply)
+  }
+
+  async function addPromptIds(completion: RawCompletion, { body }: Call, context: ModelContext) {
+    const usage = readUsage(completion.usage)
+    const ids = await llamaPromptIds(body, {
+      base,
+      counted: usage && inputTokens(usage),
+      send: (path, asked) => sendAside(path, asked, context),
+    })
+    if (ids !== undefined) completion.promptIds = ids
   }
 
   function callOf(request: ModelRequest, context: ModelContext): Call {
@@ -196,6 +216,7 @@ export function createModel(options: ModelClientOptions): Model {
   return {
     id: `${provider}:${options.model}`,
     endpoint: `${origin}${base}${endpoint.secrets.length === 0 ? search : ''}`,
+    ...(server === undefined ? {} : { server }),
     priced: price !== null,
     async generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse> {
       if (context.signal.aborted) throw cancelled()
@@ -216,10 +237,7 @@ export function createModel(options: ModelClientOptions): Model {
         dialect,
         bodyOptions: { ...bodyOptions, stream: false },
         base,
-        send: (path, body) => {
-          const reader = () => dialect.replyReader({ redact })
-          return transport.send({ path, body, stream: false, reader }, context, (reply) => reply)
-        },
+        send: (path, body) => sendAside(path, body, context),
       })
     },
     close: () => transport.close(),

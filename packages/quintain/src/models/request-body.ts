@@ -6,6 +6,7 @@ import { DialectError } from './dialects/dialect.ts'
 import { urlOf } from './dialects/image-parts.ts'
 import { type ServerKind, tokenAsks } from './token-asks.ts'
 import { parseToolArguments } from './tool-call.ts'
+import { heededToolChoice } from './tool-choice.ts'
 
 export interface RequestBodyOptions {
   model: string
@@ -94,7 +95,7 @@ export function buildRequestBody(request: ModelRequest, options: RequestBodyOpti
     model: options.model,
     messages: request.messages.map((message) => chatMessage(message, options.sendReasoning !== false)),
     ...chatSettings(sampling, options),
-    ...(wire === undefined ? {} : translatedSettings(wire.settings, options)),
+    ...(wire === undefined ? {} : translatedSettings(wire.settings, tools, options)),
     ...(options.tokenIds === true ? tokenAsks(options.server) : {}),
     // The program's own wish for alternatives goes before the fewest that are asked for here.
     ...(wire?.settings.topLogprobs === undefined ? {} : { top_logprobs: wire.settings.topLogprobs }),
@@ -126,8 +127,13 @@ function chatSettings(sampling: Sampling, options: RequestBodyOptions): Record<s
 }
 
 /** Settings of a program that speaks another dialect, in the words of this one. Throws `DialectError`. */
-function translatedSettings(settings: WireSettings, options: RequestBodyOptions): Record<string, unknown> {
-  const { own, toolChoice, responseFormat, reasoningTokens } = settings
+function translatedSettings(
+  settings: WireSettings,
+  tools: readonly ToolSpec[] | undefined,
+  options: RequestBodyOptions,
+): Record<string, unknown> {
+  const { own, responseFormat, reasoningTokens } = settings
+  const toolChoice = heededToolChoice(settings.toolChoice, tools, options.server)
   const extras = options.server === undefined
   for (const [name, given] of [
     ...own.map((field) => [field, true] as const),

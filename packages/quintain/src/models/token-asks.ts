@@ -8,8 +8,8 @@ export type ServerKind = 'vllm' | 'sglang' | 'llama.cpp'
  *
  * - vLLM: `prompt_token_ids` of the body and `token_ids` of the choice, streamed too.
  * - SGLang from 0.5.13: `prompt_token_ids` and `meta_info.output_token_logprobs` of the choice, in whole replies only.
- * - llama.cpp: `id` beside each log-probability, not in the stream of a request with tools. It tells no prompt ids, and 20
- *   alternatives of each token unless it is told how many.
+ * - llama.cpp: `id` beside each log-probability, not in the stream of a request with tools. It tells 20 alternatives of
+ *   each token unless it is told how many, and the ids of the prompt when it is asked for those (`llamaPromptIds`).
  */
 const asks: Readonly<Record<ServerKind, Readonly<Record<string, unknown>>>> = {
   vllm: { logprobs: true, return_token_ids: true },

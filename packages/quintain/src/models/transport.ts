@@ -88,6 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
       body,
     }
     const own = options.dispatcher === undefined ? await connection(context) : undefined
+    let spent = false
     try {
       const reply = await exchange(own?.client ?? options.dispatcher!, request, {
         deadlines: stream ? deadlines.streamed : deadlines.whole,
@@ -100,9 +101,13 @@ export function createTransport(options: TransportOptions): Transport {
         fault: (code, message, facts) => providerFault(code, message, { ...facts, redact }),
       })
       reply.queuedMs += own?.waitedMs ?? 0
+      spent = closesUnsaid(reply)
       return reply
     } finally {
-      if (own !== undefined) connections?.release(own.client)
+      if (own !== undefined) {
+        if (spent) connections?.replace(own.client)
+        else connections?.release(own.client)
+      }
     }
   }
 
@@ -126,6 +131,11 @@ export function createTransport(options: TransportOptions): Transport {
       await (await opening)?.destroy()
     },
   }
+}
+
+/** llama.cpp closes a connection after a stream without saying so; what is sent on it in that moment is lost. */
+function closesUnsaid({ stream, headers }: Exchanged): boolean {
+  return stream !== undefined && headers['server'] === 'llama.cpp'
 }
 
 /** A place at the provider, where places are limited. */

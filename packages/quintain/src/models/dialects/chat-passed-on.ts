@@ -1,6 +1,7 @@
 import type { ModelRequest, WireRequest } from '../../core/index.ts'
 import { assertBudget, maxTokensField, type RequestBodyOptions } from '../request-body.ts'
 import { tokenAsks } from '../token-asks.ts'
+import { heededToolChoice } from '../tool-choice.ts'
 import { isFields } from './body-fields.ts'
 
 /**
@@ -31,6 +32,9 @@ export function passedOnBody(
       body[field] = typeof own === 'number' ? Math.min(own, sampling.maxTokens) : sampling.maxTokens
     }
   }
+  const toolChoice = heededToolChoice(wire.settings.toolChoice, request.tools, options.server)
+  if (typeof toolChoice === 'string' && typeof body['tool_choice'] === 'object')
+    body['tool_choice'] = toolChoice
   if (sampling.logprobs === true) body['logprobs'] = true
   if (options.tokenIds === true) {
     const { top_logprobs: own } = body
