@@ -1,7 +1,8 @@
 // The agents that `quintain init --agent` makes, as a user has them: installed from npm and PyPI, type-checked, and played
 // through the gateway with the oracle in the place of their models. Then what official SDKs make of the gateway's replies.
+// `sdks` names that part; `--relock` resolves what is installed anew.
 //
-//   node conformance/agents/agents.ts [--relock] [NAME…]
+//   node conformance/agents/agents.ts [--relock] [NAME…] [sdks]
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -64,6 +65,15 @@ async function typeCheck(): Promise<string[]> {
   return status === null ? ['the compiler did not end'] : complaints
 }
 
+/** The script of a package as a user starts it, with success asked for. */
+async function runScript(name: string): Promise<string[]> {
+  const { status, stdout, stderr } = spawnSync('npm', ['run', 'eval', '--', '--threshold', '1'], {
+    cwd: folderOf(name),
+    encoding: 'utf8',
+  })
+  return status === 0 ? [] : [`npm run eval ended with ${status}`, stdout, stderr]
+}
+
 async function main(): Promise<void> {
   const asked = process.argv.slice(2)
   const relock = asked.includes('--relock')
@@ -89,6 +99,9 @@ async function main(): Promise<void> {
     await check(`${name}, ${example.tasks} tasks`, () => playExample(example, false))
     if (streams) await check(`${name}, ${example.tasks} tasks, streamed`, () => playExample(example, true))
   }
+  // What differs between the scripts is the environment alone.
+  for (const name of ['openai-responses', 'own-tools'])
+    if (chosen.some((one) => one.name === name)) await check(`npm run eval of ${name}`, () => runScript(name))
   if (names.length === 0 || names.includes('sdks'))
     for (const { name, carryOut } of await sdkChecks()) await check(name, carryOut)
 }
