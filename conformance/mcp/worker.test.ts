@@ -49,7 +49,7 @@ export default environment({
     }
   },
   rewards: { echoed: ({ state, task }) => Number(state.echoed.content[0].text === JSON.stringify({ task: task.id })) },
-  policies: { *once() { yield { tool: 'bad', arguments: {} } } },
+  policies: { *once() { yield { tool: 'bad', arguments: { a: ${JSON.stringify(`${'a'.repeat(60)}!`)} } } } },
 })
 `,
   )
@@ -112,6 +112,14 @@ test('a server that dies between calls is noticed when the world settles', async
     outcome: null,
     fault: { owner: 'world', stage: 'finish', code: 'env_lost' },
   })
+})
+
+test('arguments that would take years to check are refused in band, and the worker goes on', async () => {
+  const run = await play(await packaged('backtracking'))
+  for (const { status, chosen } of run.states) {
+    expect([status, chosen?.verdict?.reward]).toEqual(['scored', 1])
+    expect(chosen?.counts.toolErrors).toEqual({ arguments_invalid: 1 })
+  }
 })
 
 test('an environment that may start no process is told what to declare', async () => {

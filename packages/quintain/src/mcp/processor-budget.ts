@@ -31,6 +31,7 @@ export function withinProcessorTime<T>(budgetMs: number, run: () => T): Worked<T
       return worked
     } catch (thrown) {
       if (!isTimeout(thrown)) throw thrown
+      // Half is near enough: the processor's clock is coarse, and what starts a try is not counted.
       if (usedMs() - before >= budgetMs / 2 || tries >= mostTries) return { done: false }
       timeout *= 2
     } finally {

@@ -45,12 +45,16 @@ export async function checkJsonSchema(schema: JsonSchema, value: unknown): Promi
 
 async function compile(schema: JsonSchema): Promise<Check> {
   const { AjvJsonSchemaValidator } = await loadValidator()
-  compiler ??= new AjvJsonSchemaValidator()
-  const used = compiler
   try {
-    const compiled = withinProcessorTime(compileMs, () => used.getValidator(schema))
+    const compiled = withinProcessorTime(compileMs, () => {
+      // One that was broken off in the midst of a schema is not used again.
+      const used = compiler ?? new AjvJsonSchemaValidator()
+      compiler = undefined
+      const validator = used.getValidator(schema)
+      compiler = used
+      return validator
+    })
     if (compiled.done) return (value) => fitOf(compiled.value, value)
-    compiler = undefined
   } catch {
     // It is for the server to say what it means by it.
   }

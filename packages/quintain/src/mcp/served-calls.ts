@@ -102,10 +102,10 @@ export class ServedCalls {
       const issues = checked.issues
         .slice(0, 5)
         .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
-      return failure(`The arguments do not fit "${tool.name}": ${issues.join('; ')}`)
+      return errorResult(`The arguments do not fit "${tool.name}": ${issues.join('; ')}`)
     }
     if (this.waiting >= this.options.maxWaiting)
-      return failure('Too many calls at once; this one was not carried out.')
+      return errorResult('Too many calls at once; this one was not carried out.')
     this.waiting++
     const before = this.queue
     const signal = AbortSignal.any([context.signal, this.closing.signal])
@@ -124,10 +124,10 @@ export class ServedCalls {
       if (thrown !== limit) throw thrown
       const { callMs } = this.options
       // Whoever asks for much at once has its calls wait: that is no failure of a tool.
-      if (!started) return failure(`The call waited ${callMs / 1000} s behind others and was given up.`)
+      if (!started) return errorResult(`The call waited ${callMs / 1000} s behind others and was given up.`)
       const late = `tool "${tool.name}" did not end within ${callMs} ms`
       this.fail(new Error(late), call, { code: 'timeout', what: 'a call over MCP' })
-      return failure(`The call did not end within ${callMs / 1000} s and was given up.`)
+      return errorResult(`The call did not end within ${callMs / 1000} s and was given up.`)
     } finally {
       limit.stop()
     }
@@ -140,7 +140,7 @@ export class ServedCalls {
     context: { signal: AbortSignal; progress?: (done: number, total?: number, message?: string) => void },
   ): Promise<CallToolResult> {
     context.signal.throwIfAborted()
-    if (this.over !== undefined) return failure('Not carried out: the episode is over.')
+    if (this.over !== undefined) return errorResult('Not carried out: the episode is over.')
     let given: ToolResult
     try {
       given = await tool.run(input as never, {
@@ -153,14 +153,14 @@ export class ServedCalls {
       this.fail(thrown, call, { code: 'threw', what: `tool "${tool.name}", called over MCP, threw` })
       // A fault is nobody's answer, and its words may be private.
       if (thrown instanceof FaultError) throw new CallRefused(internalError, 'the world failed')
-      return failure(redactedMessage(this.options.redact, thrown, 500))
+      return errorResult(redactedMessage(this.options.redact, thrown, 500))
     }
     return this.resultOf(given, call)
   }
 
   private resultOf(given: ToolResult, call: ServedCall): CallToolResult {
     if (typeof given === 'string' || Array.isArray(given)) return resultForCaller(given as Content)
-    if (typeof given === 'object' && given !== null && 'toolError' in given) return failure(given.message)
+    if (typeof given === 'object' && given !== null && 'toolError' in given) return errorResult(given.message)
     if (typeof given === 'object' && given !== null && 'content' in given) {
       if (given.done !== undefined) this.over ??= given.done
       this.options.onTurn?.(given, call)
@@ -188,7 +188,7 @@ export class ServedCalls {
   }
 }
 
-function failure(message: string): CallToolResult {
+function errorResult(message: string): CallToolResult {
   return resultForCaller(message, { isError: true })
 }
 

@@ -34,7 +34,8 @@ function tools(): object[] {
     { name: 'echo', description: 'Says it again.', inputSchema: object },
     {
       name: 'bad',
-      inputSchema: object,
+      inputSchema:
+        mode === 'backtracking' ? { ...object, properties: { a: { pattern: '^(a+)+$' } } } : object,
       ...(mode === 'shapeless' ? { outputSchema: { ...object, required: ['n'] } } : {}),
     },
   ]
