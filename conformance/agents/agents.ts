@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findProgram } from '../../packages/quintain/src/sandbox/find-program.ts'
+import { bwrapDriver } from '../../packages/quintain/src/sandbox/index.ts'
 import { pythonEnvironment } from '../python/environment.ts'
 import { examples } from './examples.ts'
 import { folderOf, installExamples, workspace } from './install.ts'
@@ -43,8 +43,10 @@ function skip(name: string, reason: string, checks = 1): void {
 
 /** Why an example cannot be played here; undefined when it can. */
 async function missingFor(name: string): Promise<string | undefined> {
-  if (name === 'coding-agent' && findProgram('bwrap', process.env['PATH'] ?? '') === undefined)
-    return 'bwrap is not installed'
+  if (name === 'coding-agent') {
+    const bwrap = await bwrapDriver().available()
+    return bwrap.available ? undefined : bwrap.reason
+  }
   if (name !== 'python') return undefined
   const environment = await pythonEnvironment(folderOf(name), say)
   return 'unavailable' in environment ? environment.unavailable : undefined
@@ -61,7 +63,7 @@ async function typeCheck(): Promise<string[]> {
     cwd: workspace,
     encoding: 'utf8',
   })
-  const complaints = stdout.split('\n').filter((line) => /^[\w-]+\/[\w-]+\.m?ts\(/.test(line))
+  const complaints = stdout.split('\n').filter((line) => /\berror TS/.test(line) && !line.startsWith('..'))
   return status === null ? ['the compiler did not end'] : complaints
 }
 
