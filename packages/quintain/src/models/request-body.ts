@@ -135,11 +135,12 @@ function translatedSettings(
   const { own, responseFormat, reasoningTokens } = settings
   const toolChoice = heededToolChoice(settings.toolChoice, tools, options.server)
   const extras = options.server === undefined
+  const budget = options.server === 'vllm' ? reasoningTokens : undefined
   for (const [name, given] of [
     ...own.map((field) => [field, true] as const),
     ['top_k', extras && settings.topK !== undefined] as const,
     ['min_p', extras && settings.minP !== undefined] as const,
-    ['a budget of reasoning tokens', options.server !== 'vllm' && reasoningTokens !== undefined] as const,
+    ['a budget of reasoning tokens', budget === undefined && (reasoningTokens ?? 0) > 0] as const,
   ]) {
     if (given)
       throw new DialectError(
@@ -157,7 +158,7 @@ function translatedSettings(
     presence_penalty: settings.presencePenalty,
     top_k: settings.topK,
     min_p: settings.minP,
-    thinking_token_budget: reasoningTokens,
+    thinking_token_budget: budget,
     verbosity: settings.verbosity,
   }
 }

@@ -151,6 +151,8 @@ describe('a request of another dialect is written in the words of this one', () 
       thinking_token_budget: 64,
     })
     expect(() => written({ reasoningTokens: 64 }, { server: 'llama.cpp' })).toThrow(DialectError)
+    expect(written({ reasoningTokens: 0 }, { server: 'vllm' })).toMatchObject({ thinking_token_budget: 0 })
+    expect(written({ reasoningTokens: 0 })).toEqual({ model: 'm', messages })
   })
 
   test("a broken conversation is the program's to mend, and an image goes by its address", () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AssistantMessage, Content, ImagePart, Message, TextPart } from '../../core/index.ts'
 import { type RawMessage, readMessage } from '../completion.ts'
 import {
@@ -13,16 +14,14 @@ import {
   wrong,
 } from './body-fields.ts'
 import { contentOf, imageAt } from './image-parts.ts'
-
-/** Finds the conversation that an earlier reply ended, that reply last, by an id of it. */
-export type FindHistory = (id: string) => readonly Message[] | undefined
+import { asSampled, type History, recordedReply } from './recorded-reply.ts'
 
 /**
  * The messages of a chat completion request in our shape. What a model said is read as replies are, so that the echo of a
  * reply equals what was recorded of it: text parts in one, reasoning apart, repeated ids of calls told apart in the same
  * way. Throws `DialectError`.
  */
-export function readHistory(messages: readonly unknown[], find?: FindHistory): Message[] {
+export function readHistory(messages: readonly unknown[], find?: History): Message[] {
   if (messages.length === 0) throw wrong('messages', 'at least one message')
   const read: Message[] = []
   /** Ids of all calls so far, as they are told apart here. */
@@ -109,14 +108,13 @@ function readEcho(message: Fields, at: string, taken: Set<string>): Echo {
  * The reply as it was recorded, for an echo that says the same: it holds what this protocol has no place for, such as the
  * signed reasoning without which another provider does not go on after a tool call.
  */
-function recalled({ message }: Echo, find: FindHistory): AssistantMessage {
-  const [call] = message.toolCalls ?? []
-  const recorded = call === undefined ? undefined : find(call.id)?.at(-1)
-  if (recorded?.role !== 'assistant' || message.reasoning !== undefined) return message
-  const same =
-    recorded.content === message.content &&
-    JSON.stringify(recorded.toolCalls) === JSON.stringify(message.toolCalls)
-  return same ? recorded : message
+function recalled({ message }: Echo, find: History): AssistantMessage {
+  const recorded = recordedReply(message.toolCalls?.[0]?.id, find)
+  if (recorded === undefined || message.reasoning !== undefined) return message
+  const calls = message.toolCalls?.map((call) => asSampled(call, find))
+  return recorded.content === message.content && isDeepStrictEqual(recorded.toolCalls, calls)
+    ? recorded
+    : message
 }
 
 function checkFunction(call: Fields, at: string): void {

@@ -144,7 +144,7 @@ describe('what packages send', () => {
   })
 
   test('the echo of a reply with calls is what was recorded of it, with what chat has no place for', () => {
-    const toolCalls = [{ id: 'c', name: 'add', arguments: '{}' }]
+    const toolCalls = [{ id: 'c', name: 'add', arguments: '{"a": 1}' }]
     const recorded: Message = {
       role: 'assistant',
       content: 'hm',
@@ -152,25 +152,26 @@ describe('what packages send', () => {
       toolCalls,
       extra: { 'quintain.signed': 'x' },
     }
-    const echo = (content: string) => ({
+    const echo = (content: string, text: string) => ({
       ...minimal,
       messages: [
         user,
         {
           role: 'assistant',
           content,
-          tool_calls: [{ id: 'c', type: 'function', function: { name: 'add', arguments: '{}' } }],
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'add', arguments: text } }],
         },
         { role: 'tool', tool_call_id: 'c', content: '1' },
       ],
     })
     const history = (id: string): Message[] | undefined => (id === 'c' ? [recorded] : undefined)
-    expect(readChatRequest(echo('hm'), { history }).messages[1]).toBe(recorded)
-    expect(readChatRequest(echo('edited'), { history }).messages[1]).toEqual({
-      role: 'assistant',
-      content: 'edited',
-      toolCalls,
-    })
+    const read = (content: string, text: string) =>
+      readChatRequest(echo(content, text), { history }).messages[1]
+    expect(read('hm', '{"a": 1}')).toBe(recorded)
+    // As SDKs write it that hand the arguments over as an object.
+    expect(read('hm', '{"a":1}')).toBe(recorded)
+    expect(read('edited', '{"a": 1}')).toEqual({ role: 'assistant', content: 'edited', toolCalls })
+    expect(read('hm', '{"a":2}')).toMatchObject({ toolCalls: [{ arguments: '{"a":2}' }] })
   })
 
   test('functions of the first form become tools, and their history goes on in the new form', () => {

@@ -16,7 +16,8 @@ import {
   unsupported,
   wrong,
 } from './body-fields.ts'
-import { type FindHistory, readHistory } from './chat-history.ts'
+import { readHistory } from './chat-history.ts'
+import type { History } from './recorded-reply.ts'
 
 /** Fields that other dialects know too, or that change nothing that is sampled. Any other is of this dialect alone. */
 const carried = new Set([
@@ -54,7 +55,7 @@ const neutral: Readonly<Record<string, (value: unknown) => boolean>> = {
 /** Reads the body of a chat completion request. Throws `DialectError`, and nothing else, whatever it is given. */
 export function readChatRequest(
   body: unknown,
-  options: { history?: FindHistory } = {},
+  options: { history?: History } = {},
 ): ModelRequest & { wire: WireRequest } {
   const given = fieldsOf(body, 'body')
   refuseUncarried(given)

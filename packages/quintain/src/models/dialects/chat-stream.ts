@@ -16,10 +16,11 @@ export function chatReplyWriter(context: ReplyContext): ReplyWriter {
     events: false,
     finish: false,
     usage: false,
-    text: false,
-    reasoning: false,
-    refusal: false,
-    calls: 0,
+    text: '',
+    reasoning: '',
+    refusal: '',
+    /** Arguments by call. */
+    calls: [] as string[],
   }
   let begun = false
   /** Names of the reply that later chunks must repeat. */
@@ -68,18 +69,19 @@ export function chatReplyWriter(context: ReplyContext): ReplyWriter {
         case 'event':
           return delta.json === undefined ? '' : passed(delta.data, delta.json)
         case 'text':
-          told.text = true
+          told.text += delta.text
           return piece({ content: delta.text })
         case 'reasoning':
-          told.reasoning = true
+          told.reasoning += delta.text
           return piece({ reasoning_content: delta.text })
         case 'refusal':
-          told.refusal = true
+          told.refusal += delta.text
           return piece({ refusal: delta.text })
         case 'call':
-          told.calls = Math.max(told.calls, delta.call + 1)
+          told.calls[delta.call] = ''
           return piece({ tool_calls: [call(delta.call, { id: delta.id, name: delta.name, arguments: '' })] })
         case 'arguments':
+          told.calls[delta.call] = (told.calls[delta.call] ?? '') + delta.text
           return piece({ tool_calls: [{ index: delta.call, function: { arguments: delta.text } }] })
       }
     },
@@ -102,17 +104,29 @@ export function chatReplyWriter(context: ReplyContext): ReplyWriter {
 
   /** What no piece has told. */
   function rest({ message }: ModelResponse): string {
+    const { content, reasoning = '', refusal = '', toolCalls = [] } = message
     let text = ''
-    if (!told.reasoning && message.reasoning !== undefined)
-      text += piece({ reasoning_content: message.reasoning })
-    if (!told.refusal && message.refusal !== undefined) text += piece({ refusal: message.refusal })
-    const said = textOf(message.content)
-    if (!told.text && said !== '') text += piece({ content: said })
-    for (const [index, made] of (message.toolCalls ?? []).entries())
-      if (index >= told.calls) text += piece({ tool_calls: [call(index, made)] })
+    const add = (field: string, whole: string, before: string): void => {
+      const left = untold(whole, before)
+      if (left !== '') text += piece({ [field]: left })
+    }
+    add('reasoning_content', reasoning, told.reasoning)
+    add('refusal', refusal, told.refusal)
+    add('content', textOf(content), told.text)
+    for (const [index, made] of toolCalls.entries()) {
+      const before = told.calls[index]
+      const left = untold(made.arguments, before ?? '')
+      if (before === undefined) text += piece({ tool_calls: [call(index, made)] })
+      else if (left !== '') text += piece({ tool_calls: [{ index, function: { arguments: left } }] })
+    }
     // A reply that says nothing has a text all the same.
     return begun || text !== '' ? text : piece({ content: '' })
   }
+}
+
+/** What is left to tell; nothing where something else was told, since that cannot be taken back. */
+function untold(whole: string, before: string): string {
+  return whole.startsWith(before) ? whole.slice(before.length) : ''
 }
 
 function call(

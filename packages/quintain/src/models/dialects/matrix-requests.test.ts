@@ -89,6 +89,16 @@ describe('a request', () => {
       expect(`${thrown.message} ${thrown.param}`).toContain(named)
     }
   })
+
+  test.each(['chat', 'responses'] as const)(
+    'of a messages program that wants no thinking asks a %s upstream as one that says nothing of it',
+    (upstream) => {
+      const request = (more: Body) => dialects.messages.readRequest({ ...conversations.messages, ...more })
+      expect(arrives(request({ thinking: { type: 'disabled' } }), dialects[upstream])).toEqual(
+        arrives(request({ thinking: undefined }), dialects[upstream]),
+      )
+    },
+  )
 })
 
 function thrownBy(act: () => unknown): DialectError {

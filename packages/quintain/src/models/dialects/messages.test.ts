@@ -326,6 +326,16 @@ describe('a reply', () => {
     expect(messagesDialect.readReply(body)).toBeUndefined()
   })
 
+  test.each(['max_tokens', 'model_context_window_exceeded'])(
+    'that ended for its length: %s',
+    (stop_reason) => {
+      const { content, ...rest } = wholeReplies.messages
+      const said = (content as Body[]).filter(({ type }) => type === 'text')
+      const reply = messagesDialect.readReply({ ...rest, content: said, stop_reason })!
+      expect(readResponse(reply)).toMatchObject({ finish: 'length', finishRaw: stop_reason })
+    },
+  )
+
   test('shows thinking to a program that asked for it, with a mark for its signature', () => {
     const response: ModelResponse = { message: sampled, finish: 'tool_calls' }
     const types = (body: Body): unknown[] => (body['content'] as Body[]).map(({ type }) => type)

@@ -55,7 +55,8 @@ function refuseOf(settings: WireSettings): void {
   if (settings.minP !== undefined) refuse('min_p', 'min_p')
   if (settings.frequencyPenalty) refuse('frequency_penalty', 'frequency_penalty')
   if (settings.presencePenalty) refuse('presence_penalty', 'presence_penalty')
-  if (settings.reasoningTokens !== undefined) refuse('a budget of reasoning tokens', 'thinking.budget_tokens')
+  // That there is to be none needs no word where nobody asks for any.
+  if ((settings.reasoningTokens ?? 0) > 0) refuse('a budget of reasoning tokens', 'thinking.budget_tokens')
 }
 
 /** A program's own body, with what the run and its records need put in. */
