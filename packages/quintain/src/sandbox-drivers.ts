@@ -34,9 +34,14 @@ export const openSandboxDriver: OpenSandbox = async ({ name, drivers: fitting })
     reasons.push(`${candidate}: ${found.reason}`)
     await driver.close?.()
   }
+  const weak =
+    fitting?.filter((candidate) => Object.hasOwn(drivers, candidate) && !strong.includes(candidate)) ?? []
+  const install = strong.some((candidate) => fitting === undefined || fitting.includes(candidate))
+    ? 'Install bubblewrap (Debian, Fedora: package bubblewrap), or name a driver with --sandbox.'
+    : `Name the driver that it runs in: ${weak.map((candidate) => `--sandbox ${candidate}`).join(' or ') || '--sandbox'}.`
   throw new QuintainError(
     'needs_unmet',
-    `This environment needs boxes, and nothing on this machine starts any that keep something in (${reasons.join('; ') || 'none of its drivers is one that does'}). Install bubblewrap (Debian, Fedora: package bubblewrap), or name a driver with --sandbox. Nothing was started.`,
+    `This environment needs boxes, and nothing on this machine starts any that keep something in (${reasons.join('; ') || 'none of its drivers is one that does'}). ${install} Nothing was started.`,
     { facts: { need: 'sandbox', reasons } },
   )
 }

@@ -18,7 +18,10 @@ export async function openSandbox(
 ): Promise<OpenedSandbox> {
   const name = typeof given === 'object' ? given.name : given
   if (name !== undefined && drivers !== undefined && !drivers.includes(name)) {
-    throw unmet(`it runs in ${drivers.join(', ')}, and ${name} is none of them`, { driver: name, drivers })
+    throw unmet(
+      `with these options it runs in ${drivers.join(', ')}, and ${name} is none of them; name one of those with --sandbox, or see whether an option of the environment changes that (--option)`,
+      { driver: name, drivers },
+    )
   }
   const driver = typeof given === 'object' ? given : await opened(open, name, drivers)
   const found = await driver.available()

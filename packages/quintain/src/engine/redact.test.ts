@@ -22,6 +22,18 @@ describe('a secret is taken out of text', () => {
     ['composed', 'caf\u00e9s', 'no cafe\u0301s here', 'no [secret] here'],
     ['decomposed', 'cafe\u0301s', 'no caf\u00e9s here', 'no [secret] here'],
     ['as a key inside the secret', { words: { quokka: 1 } }, 'not quokka', 'not [secret]'],
+    [
+      'as a key of a map in a list',
+      [{ words: { quokka: 1 } }],
+      'no words, not quokka',
+      'no words, not [secret]',
+    ],
+    [
+      'but for names of fields of what it lists',
+      { checks: [{ name: 'a-b-c' }] },
+      'File name too long',
+      'File name too long',
+    ],
     ['as a key that is a sentence', { 'it is here': 1 }, 'not it is here', 'not [secret]'],
     ['but for names of its fields', { answer: 'quokka' }, 'no answer quokka', 'no answer [secret]'],
     ['with characters that patterns know', 'a.*(b)[c]|$^+?{}\\/', 'x a.*(b)[c]|$^+?{}\\/ y', 'x [secret] y'],

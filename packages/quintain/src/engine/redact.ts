@@ -52,20 +52,20 @@ export function hideKeys(text: string): string {
 const nameOfField = /^[A-Za-z_$][\w$]*$/
 
 /**
- * Texts and numbers of a secret, and its keys where they are likely to be content: a field's name at the top, such as
- * `answer`, is no secret and stands in many an honest message.
+ * Texts and numbers of a secret, and its keys where they are likely to be content: the name of a field at the top, such as
+ * `answer`, or of the things in a list, such as `name`, is no secret and stands in many an honest message.
  */
-function collect(value: unknown, found: Set<string>, depth = 0): void {
+function collect(value: unknown, found: Set<string>, hasFields = true): void {
   if (typeof value === 'string') {
     if (value.trim() !== '') found.add(value.trim())
     for (const line of value.split(/\r?\n/)) if (line.trim().length >= wholeWordBelow) found.add(line.trim())
   } else if (typeof value === 'number' || typeof value === 'bigint') found.add(String(value))
-  else if (Array.isArray(value)) for (const item of value) collect(item, found, depth)
+  else if (Array.isArray(value)) for (const item of value) collect(item, found)
   else if (typeof value === 'object' && value !== null)
     for (const [key, item] of Object.entries(value)) {
-      const content = depth > 0 || !nameOfField.test(key)
+      const content = !hasFields || !nameOfField.test(key)
       if (content && key.length >= wholeWordBelow) found.add(key.trim())
-      collect(item, found, depth + 1)
+      collect(item, found, false)
     }
 }
 

@@ -307,7 +307,7 @@ function endLines(
       if (known.kind === 'group') notes.push('of the group')
     }
     if (part !== undefined) {
-      if (part.checks !== undefined) notes.push(`${part.checks.run} of ${part.checks.expected} checks`)
+      if (part.checks !== undefined) notes.push(`${part.checks.run} of ${part.checks.expected} checks ran`)
       if (part.steps !== undefined) notes.push(`steps ${part.steps.map((step) => scoreText(step)).join(' ')}`)
       if (part.ms !== undefined) notes.push(durationText(part.ms))
       if (part.reason !== undefined) notes.push(part.reason)

@@ -107,7 +107,7 @@ function withoutWalls(driver: string): FaultError {
   return new FaultError({
     owner: 'grader',
     code: 'checks_need_walls',
-    message: `tests run by runChecks need boxes with walls and a bash of their own, and ${driver} has none; use bwrap, docker or podman`,
+    message: `tests run by runChecks need boxes with walls and a bash of their own, and ${driver} has none; declare sandbox: { drivers: ['bwrap', 'docker', 'podman'] }, so that a run is refused before it starts, and name one of them with --sandbox`,
     retryable: false,
   })
 }

@@ -162,7 +162,7 @@ function componentItems(
     notes.push(weight === undefined ? 'metric' : `weight ${weight}`)
     if (part?.kind === 'group') notes.push('of the group')
     if (part?.seat !== undefined) notes.push(`of seat ${part.seat}`)
-    if (part?.checks !== undefined) notes.push(`${part.checks.run} of ${part.checks.expected} checks`)
+    if (part?.checks !== undefined) notes.push(`${part.checks.run} of ${part.checks.expected} checks ran`)
     if (part?.steps !== undefined) notes.push(`steps ${part.steps.map((step) => scoreText(step)).join(' ')}`)
     if (part?.ms !== undefined) notes.push(durationText(part.ms))
     items.push({
