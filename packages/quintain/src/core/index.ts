@@ -1,5 +1,6 @@
 export * from './canonical.ts'
 export * from './clock.ts'
+export * from './conversation.ts'
 export * from './csv.ts'
 export * from './duration.ts'
 export * from './environment.ts'

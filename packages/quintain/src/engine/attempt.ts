@@ -10,6 +10,7 @@ import {
   type Fault,
   type Harness,
   isThrown,
+  lastNodeOf,
   linePart,
   type Model,
   messageOf,
@@ -53,7 +54,7 @@ import {
   worldFault,
 } from './step.ts'
 import { fullDigest } from './taskset.ts'
-import { lastNodeOf, transcriptOf } from './transcript.ts'
+import { transcriptOf } from './transcript.ts'
 
 /** Who plays a seat in one attempt. */
 export interface SeatAssignment {
@@ -544,8 +545,9 @@ class Attempt {
     }
     const flags = { ...this.flags, ...this.boxes?.flags, ...this.episode?.flags, ...agent?.flags }
     // A model was there for the agent, and it made nothing of it: it may have asked another one.
-    if (this.input.seats['agent']?.outside?.hasModel && this.episode !== undefined && agent?.turns === 0)
-      flags['no_model_call'] = 1
+    const hadModel = this.input.seats['agent']?.outside?.hasModel === true && this.episode !== undefined
+    const asked = this.recorder.calls.some(({ seat }) => seat === 'agent')
+    if (fault === null && hadModel && !asked) flags['no_model_call'] = 1
     if (Object.keys(flags).length > 0) attempt.counts.flags = flags
     if (this.episode !== undefined && Object.keys(this.episode.toolErrors).length > 0) {
       attempt.counts.toolErrors = this.episode.toolErrors

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FaultError, type HarnessContext, type Message, QuintainError } from '../core/index.ts'
+import { FaultError, type HarnessContext, type Message, ModelFault, QuintainError } from '../core/index.ts'
 import type { RecordedGraph } from '../core/recorder.ts'
 import { SeatStop } from '../gateway/index.ts'
 import { outside, packaged, talk, till } from './__fixtures__/outside.ts'
@@ -151,6 +151,32 @@ describe.each(places)('an agent outside its world, which is in a %s', (isolation
     )
     expect(none.only.counts.flags).toBeUndefined()
     expect(none.end.manifest.seats['agent']).toEqual({ policy: 'agent:program@1', harness: 'program@1' })
+  })
+
+  test('that broke off for a fault, or whose calls failed, is not said to have asked nothing', async () => {
+    const fault = {
+      owner: 'platform',
+      stage: 'agent',
+      code: 'not_there',
+      message: 'no',
+      retryable: false,
+    } as const
+    const broke = await play(async () => {
+      throw new FaultError(fault)
+    })
+    expect(broke.only.fault).toMatchObject({ code: 'not_there' })
+    expect(broke.only.counts.flags).toBeUndefined()
+    const model = modelThat(() => {
+      throw new ModelFault({ ...fault, code: 'refused' }, { outcome: 'refused' })
+    })
+    const failed = await play(
+      async ({ model, messages }) => {
+        await model.generate({ messages }).catch(() => {})
+        return { outcome: 'completed', answer: 'none' }
+      },
+      { behind: { model } },
+    )
+    expect(failed.only.counts.flags).toBeUndefined()
   })
 
   test('that brings its own model has no address, and is told what to do', async () => {

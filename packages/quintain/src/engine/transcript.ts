@@ -1,7 +1,7 @@
 import {
   type CallView,
+  conversationOf,
   type Message,
-  type MessageNode,
   nestsTooDeep,
   type Outcome,
   type Seat,
@@ -71,25 +71,14 @@ export function storedTranscript(
   trajectory: TrajectoryRecord,
   end: { outcome: Outcome; stop: string | undefined; turns: number },
 ): Transcript {
-  const leaf = (seat: Seat): number => trajectory.leaves?.[seat] ?? lastNodeOf(trajectory.nodes, seat)
   return transcriptOf({
     ...end,
-    messages(seat) {
-      const found: Message[] = []
-      for (let at = leaf(seat); at >= 0; at = trajectory.nodes[at]!.parent)
-        found.push(trajectory.nodes[at]!.message)
-      return found.reverse()
-    },
+    messages: (seat) => conversationOf(trajectory, seat).map((at) => trajectory.nodes[at]!.message),
     turnRewards: (seat) =>
       trajectory.nodes.flatMap((node) =>
         node.seat === seat && node.reward !== undefined ? [node.reward] : [],
       ),
   })
-}
-
-/** The last node of a seat, -1 when it has none: where what was said in the world ends, unless the trajectory says otherwise. */
-export function lastNodeOf(nodes: readonly MessageNode[], seat: Seat): number {
-  return nodes.findLastIndex((node) => node.seat === seat)
 }
 
 function stripReasoning(message: Message): Message {
