@@ -401,7 +401,9 @@ export class EnvironmentHost {
       case 'agent':
         return absentModel(id)
       case 'recorded': {
-        return createRecordedModel({ id, replies: job.replies?.[seat], cut: job.cuts?.[seat] })
+        const { replies, calls, cuts } = job
+        const asked = this.options.spec.outside?.[seat] === undefined ? undefined : calls?.[seat]
+        return createRecordedModel({ id, replies: replies?.[seat], calls: asked, cut: cuts?.[seat] })
       }
       case 'script': {
         const options = this.options.spec.options as never

@@ -8,6 +8,7 @@ import {
   type Sampling,
   type Seat,
 } from '../core/index.ts'
+import type { RecordedCall } from '../models/index.ts'
 import { type Agent, agentName } from './agent.ts'
 import type { HostDescription, PolicySpec } from './protocol.ts'
 
@@ -27,6 +28,8 @@ export type Player = Behind | AgentPlayer
 /** Replies that were recorded, found by task and repeat. */
 export interface Recordings {
   replies(task: string, repeat: number): readonly AssistantMessage[] | undefined
+  /** What its model was asked, where that is known: for a policy behind an agent. */
+  calls?(task: string, repeat: number): readonly RecordedCall[] | undefined
   /** How the rollout was cut when it was recorded, where that is known. */
   cut?(task: string, repeat: number): Cut | undefined
 }

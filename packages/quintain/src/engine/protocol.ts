@@ -20,6 +20,7 @@ import type {
   VerdictRecord,
   VerdictSummary,
 } from '../core/index.ts'
+import type { RecordedCall } from '../models/index.ts'
 import type { AttemptOutput } from './attempt.ts'
 import type { ClockMove, PlayEnd, PlayStart } from './play.ts'
 import type { TaskSummary } from './taskset.ts'
@@ -78,6 +79,8 @@ export interface Job {
   try: number
   /** Recorded replies by seat, for `recorded` policies. */
   replies?: Record<Seat, readonly AssistantMessage[]>
+  /** What was recorded of the calls of a model behind an agent, by seat: for `recorded` policies that stand there. */
+  calls?: Record<Seat, readonly RecordedCall[]>
   /** How these were cut when they were recorded, by seat. */
   cuts?: Record<Seat, Cut>
 }

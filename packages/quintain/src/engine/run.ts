@@ -297,6 +297,7 @@ function controlOf(options: RunControl, opened: OpenedRun, orders: number) {
               )
             return {
               replies: bySeat((found) => found.replies(task, repeat)),
+              ...(opened.outside ? { calls: bySeat((found) => found.calls?.(task, repeat)) } : {}),
               cuts: bySeat((found) => found.cut?.(task, repeat)),
             }
           },

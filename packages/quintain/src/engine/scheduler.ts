@@ -36,7 +36,7 @@ export interface ScheduleOptions {
   /** US dollars at which no further order is started. */
   maxCostUsd?: number
   /** What was recorded of an order, for `recorded` policies. */
-  recorded?(order: OrderRecord): Pick<Job, 'replies' | 'cuts'>
+  recorded?(order: OrderRecord): Pick<Job, 'replies' | 'calls' | 'cuts'>
   onProgress?(progress: Progress): void
   /** Counts what was finished before this process took the run up. */
   before?(counter: ProgressCounter): void

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRecordedModel, readRecordings } from './recordings.ts'
+import { readRecordings } from './recordings.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -18,7 +18,6 @@ async function file(text: string): Promise<string> {
   return path
 }
 const texts = (replies: readonly { content: unknown }[] | undefined) => replies?.map(({ content }) => content)
-const context = { signal: new AbortController().signal, task: 't', repeat: 0 }
 
 describe('readRecordings', () => {
   test('reads texts, messages and whole conversations, by task and repeat', async () => {
@@ -112,43 +111,5 @@ describe('readRecordings', () => {
 
   test('a file that is not there is said so', async () => {
     await expect(readRecordings(join(folder, 'none'))).rejects.toMatchObject({ code: 'policy_invalid' })
-  })
-})
-
-describe('createRecordedModel', () => {
-  test('says the replies in order, then ends', async () => {
-    const replies = [
-      { role: 'assistant' as const, content: 'a' },
-      { role: 'assistant' as const, content: '', toolCalls: [{ id: '1', name: 'x', arguments: '{}' }] },
-    ]
-    const model = createRecordedModel({ id: 'recorded:x', replies })
-    const said = []
-    for (let i = 0; i < 3; i++) said.push(await model.generate({ messages: [] }, context))
-    expect(said.map(({ finish, ended }) => [finish, ended])).toEqual([
-      ['stop', undefined],
-      ['tool_calls', undefined],
-      ['stop', true],
-    ])
-    expect(said[1]!.message).toEqual(replies[1])
-  })
-
-  test('ends as it was cut', async () => {
-    const model = createRecordedModel({ id: 'recorded:x', replies: [], cut: 'turn_limit' })
-    expect(await model.generate({ messages: [] }, context)).toMatchObject({
-      ended: true,
-      endedAs: 'turn_limit',
-    })
-  })
-
-  test('without a recording is a fault that names the task', async () => {
-    const model = createRecordedModel({ id: 'recorded:x', replies: undefined })
-    await expect(model.generate({ messages: [] }, context)).rejects.toMatchObject({
-      fault: {
-        owner: 'platform',
-        code: 'not_recorded',
-        retryable: false,
-        message: 'recorded:x has no recording of task t, repeat 0.',
-      },
-    })
   })
 })

@@ -3,10 +3,9 @@ import { basename } from 'node:path'
 import { messageOf, QuintainError } from '../core/errors.ts'
 import { type JsonlIssue, readJsonlFile } from '../core/jsonl.ts'
 import { type AssistantMessage, assistantMessage } from '../core/message.ts'
-import { type Model, ModelFault } from '../core/model.ts'
-import { type Cut, outcomes, type TrajectoryRecord, trajectoryRecord } from '../core/records.ts'
+import { type Cut, outcomes, trajectoryRecord } from '../core/records.ts'
 import { foldRun, readTrajectory, runFiles } from '../core/run-folder.ts'
-import { cancelled } from './fault.ts'
+import { type RecordedCall, rolloutOf } from './recorded-rollout.ts'
 
 /** Replies that somebody gave once, by task and repeat. */
 export interface Recordings {
@@ -21,12 +20,15 @@ export interface Recordings {
    * names no repeat has it for every repeat; several without a repeat are repeats 0, 1, 2, … in the order of the file.
    */
   replies(task: string, repeat: number): readonly AssistantMessage[] | undefined
+  /** What its model was asked, where that is known: an agent of the user's asks more than it says. */
+  calls(task: string, repeat: number): readonly RecordedCall[] | undefined
   /** How the rollout was cut when it was recorded; undefined where it was not, or nobody says. */
   cut(task: string, repeat: number): Cut | undefined
 }
 
 interface Recorded {
   replies: readonly AssistantMessage[]
+  calls?: readonly RecordedCall[]
   cut: Cut | undefined
 }
 
@@ -36,7 +38,7 @@ interface TaskRecordings {
 }
 
 /**
- * Reads recorded replies: a run's folder (the attempts that count, sampled messages of seat `agent`), or JSON lines of
+ * Reads recorded replies: a run's folder (the attempts that count, what seat `agent` said), or JSON lines of
  * `{ task, repeat?, messages: [text or assistant message, …] }`, `{ task, repeat?, completion: text }` or trajectories. A
  * line's `outcome`, such as `turn_limit`, says how it was cut.
  *
@@ -70,8 +72,8 @@ export async function readRecordings(path: string): Promise<Recordings> {
     const { states } = await foldRun(path)
     for (const { order, chosen } of states) {
       if (chosen === undefined || chosen.outcome === null) continue
-      const replies = sampledBy(await readTrajectory(path, chosen))
-      add(order.task, order.repeat, { replies, cut: cutOf(chosen.outcome) }, `${runFiles.trajectories}`)
+      const recorded = { ...rolloutOf(await readTrajectory(path, chosen)), cut: cutOf(chosen.outcome) }
+      add(order.task, order.repeat, recorded, `${runFiles.trajectories}`)
     }
   } else {
     const name = basename(path)
@@ -100,6 +102,7 @@ export async function readRecordings(path: string): Promise<Recordings> {
     size,
     issues,
     replies: (task, repeat) => recordedOf(task, repeat)?.replies,
+    calls: (task, repeat) => recordedOf(task, repeat)?.calls,
     cut: (task, repeat) => recordedOf(task, repeat)?.cut,
   }
 }
@@ -122,7 +125,7 @@ function readLine(
     return {
       task: record.data.task,
       repeat: repeat === undefined ? undefined : Number(repeat),
-      recorded: { replies: sampledBy(record.data), cut: undefined },
+      recorded: { ...rolloutOf(record.data), cut: undefined },
     }
   }
   const { task, repeat, messages, completion } = line
@@ -151,57 +154,6 @@ function readLine(
   return { task: String(task), repeat: typeof repeat === 'number' ? repeat : undefined, recorded }
 }
 
-function sampledBy(record: TrajectoryRecord): AssistantMessage[] {
-  const replies: AssistantMessage[] = []
-  for (const { sampled, seat, message } of record.nodes)
-    if (sampled && seat === 'agent' && message.role === 'assistant') replies.push(message)
-  return replies
-}
-
 function invalid(message: string): QuintainError {
   return new QuintainError('policy_invalid', message)
-}
-
-/**
- * Says recorded replies again, one per call, and ends when they run out: as `cut` says, or as `completed`. Without replies
- * every call is a fault `not_recorded`.
- */
-export function createRecordedModel(options: {
-  /** For records, such as `recorded:runs/7`. */
-  id: string
-  replies: readonly AssistantMessage[] | undefined
-  cut?: Cut | undefined
-}): Model {
-  const { id, replies, cut } = options
-  let next = 0
-  return {
-    id,
-    async generate(_request, { signal, task, repeat }) {
-      if (signal.aborted) throw cancelled()
-      if (replies === undefined) {
-        const what = task === undefined ? 'this rollout' : `task ${task}, repeat ${repeat ?? 0}`
-        throw new ModelFault({
-          owner: 'platform',
-          stage: 'model',
-          code: 'not_recorded',
-          message: `${id} has no recording of ${what}.`,
-          retryable: false,
-        })
-      }
-      const message = replies[next++]
-      if (message === undefined) {
-        const endedAs = cut === undefined ? {} : { endedAs: cut }
-        return {
-          message: { role: 'assistant', content: '' },
-          finish: 'stop',
-          costUsd: 0,
-          ended: true,
-          ...endedAs,
-        }
-      }
-      const finish =
-        message.refusal !== undefined ? 'refusal' : message.toolCalls?.length ? 'tool_calls' : 'stop'
-      return { message, finish, costUsd: 0 }
-    },
-  }
 }
