@@ -1,8 +1,10 @@
 import type { Gateway } from '../../packages/quintain/src/gateway/index.ts'
+import type { Installed } from './install.ts'
 import type { LlamaServer } from './server.ts'
 
 /** What all checks share. */
 export interface Place {
+  installed: Installed
   server: LlamaServer
   gateway: Gateway
 }

@@ -5,6 +5,7 @@
 //   node conformance/llama/llama.ts [WORD…]     only the checks whose names hold a word
 import { openGateway } from '../../packages/quintain/src/gateway/open-gateway.ts'
 import { installLlama } from './install.ts'
+import { replicaChecks } from './replica-checks.ts'
 import { startLlama } from './server.ts'
 import { servingChecks } from './serving-checks.ts'
 import { tokenChecks } from './token-checks.ts'
@@ -12,9 +13,8 @@ import { formChecks, translationChecks } from './translation-checks.ts'
 
 const say = (line: string) => process.stdout.write(`llama.cpp: ${line}\n`)
 const words = process.argv.slice(2)
-const checks = [...tokenChecks, ...translationChecks, ...formChecks, ...servingChecks].filter(
-  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
-)
+const all = [...tokenChecks, ...translationChecks, ...formChecks, ...servingChecks, ...replicaChecks]
+const checks = all.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
 const counts = { passed: 0, failed: 0 }
 
 const seconds = (start: number) => ((performance.now() - start) / 1000).toFixed(1)
@@ -33,7 +33,7 @@ async function main(): Promise<number> {
     for (const { name, carryOut } of checks) {
       const start = performance.now()
       try {
-        await carryOut({ server, gateway })
+        await carryOut({ installed, server, gateway })
         counts.passed++
         say(`${name}: passed (${seconds(start)} s)`)
       } catch (thrown) {

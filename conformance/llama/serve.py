@@ -22,6 +22,7 @@ params.n_ctx = 2 * 1536
 params.cpuparams.n_threads = 1
 params.cpuparams_batch.n_threads = 1
 params.endpoint_slots = True
+params.endpoint_metrics = True
 params.ui = False
 params.offline = True
 

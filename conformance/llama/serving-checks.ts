@@ -108,6 +108,22 @@ export const servingChecks: Check[] = [
       }),
   },
   {
+    name: 'the count of a prompt is that of the reply',
+    carryOut: ({ server, gateway }) =>
+      atSeat(gateway, llamaModel(server), async ({ baseURL, apiKey }, calls) => {
+        const messages = [{ role: 'user', content: 'Say naïve, 東京.' }]
+        const asked = async (path: string) => {
+          const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
+          const body = JSON.stringify({ model: 'any', messages, ...(path === '' ? { max_tokens: 1 } : {}) })
+          return (await fetch(`${baseURL}/messages${path}`, { method: 'POST', headers, body })).json()
+        }
+        const { input_tokens: counted } = (await asked('/count_tokens')) as { input_tokens: number }
+        await asked('')
+        const { usage } = calls[0]!
+        assert.equal(counted, usage!.fresh + usage!.cacheRead)
+      }),
+  },
+  {
     name: 'a tool by name, which the server does not heed',
     carryOut: ({ server, gateway }) =>
       atSeat(gateway, llamaModel(server), async (address) => {

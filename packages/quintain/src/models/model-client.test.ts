@@ -492,11 +492,11 @@ describe('a program of the same dialect', () => {
 })
 
 describe('counting', () => {
-  test('asks vLLM for the tokens of a prompt', async () => {
-    const { fake, model } = await setUp(
-      [{ kind: 'ok', body: { count: 12, max_model_len: 100, tokens: [] } }],
-      { server: 'vllm' },
-    )
+  test.each([
+    ['vllm', { count: 12, max_model_len: 100, tokens: [] }],
+    ['llama.cpp', { input_tokens: 12, object: 'response.input_tokens' }],
+  ] as const)('asks %s for the tokens of a prompt', async (server, body) => {
+    const { fake, model } = await setUp([{ kind: 'ok', body }], { server })
     const tools = [{ name: 'f', description: '', parameters: {} }]
     expect(await model.countTokens!({ ...request, tools, sampling: { maxTokens: 5 } }, { signal })).toBe(12)
     expect(Object.keys(fake.requests[0]!.body as object)).toEqual(['model', 'messages', 'tools'])
