@@ -89,6 +89,27 @@ describe.skipIf(!able.available)('driver docker against an engine of ours', () =
     await box.stop()
   })
 
+  it('is not lost by what fills it or cannot be ended in it', async () => {
+    const box = await driver.start({ files: { left: 'x' } })
+    try {
+      engine.execRefusal = 'OCI runtime exec failed: exec failed: unable to start container process'
+      expect(await box.exec('true')).toMatchObject({ exitCode: null, notStarted: 'no_process' })
+      engine.execRefusal = 'something else'
+      await expect(box.exec('true')).rejects.toMatchObject({ fault: { code: 'sandbox_io' } })
+      engine.execRefusal = undefined
+      expect(await box.exec('cat left')).toMatchObject({ stdout: 'x' })
+      engine.undying = true
+      expect(await box.exec('sleep 60', { wallMs: 100 })).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
+      expect(await box.exec('true')).toMatchObject({ notStarted: 'no_process' })
+      expect(await box.read('left')).toMatchObject({ ok: false, reason: 'missing' })
+      expect((await box.snapshot()).skipped).toEqual([{ path: '/box', reason: 'missing' }])
+    } finally {
+      engine.execRefusal = undefined
+      engine.undying = false
+      await box.stop()
+    }
+  })
+
   it('removes the containers of processes that are gone, and of nobody else', async () => {
     const box = await driver.start()
     const [id] = [...engine.containers.keys()]

@@ -30,6 +30,10 @@ const shell = ['usr', 'bin', 'sbin', 'lib', 'lib64'].flatMap((name) =>
  * (API 1.41): a container is a folder, a command runs in it by bubblewrap, archives are packed and unpacked by GNU tar.
  */
 export class FakeEngine {
+  /** What it says instead of starting a command. */
+  execRefusal: string | undefined
+  /** Commands that end go on for it. */
+  undying = false
   readonly folder = mkdtempSync(join(tmpdir(), 'quintain-engine-'))
   readonly socketPath = join(this.folder, 'engine.sock')
   /** Everything that was asked, for tests of what a driver says. */
@@ -92,7 +96,7 @@ export class FakeEngine {
     if (kind === 'exec') {
       const exec = this.#execs.get(id)
       if (exec === undefined) return json(404, { message: 'No such exec instance' })
-      return json(200, { Running: exec.exitCode === null, ExitCode: exec.exitCode })
+      return json(200, { Running: this.undying || exec.exitCode === null, ExitCode: exec.exitCode })
     }
     const container = this.containers.get(id)
     if (container === undefined) return json(404, { message: `No such container: ${id}` })
@@ -143,6 +147,11 @@ export class FakeEngine {
   #attach(request: IncomingMessage, socket: Socket): void {
     const id = /\/exec\/([^/]+)\/start$/.exec(request.url ?? '')?.[1] ?? ''
     const exec = this.#execs.get(id)
+    if (this.execRefusal !== undefined) {
+      const said = JSON.stringify({ message: this.execRefusal })
+      socket.end(`HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\nContent-Length: ${said.length}\r\n\r\n${said}`, () => socket.destroySoon())
+      return
+    }
     // The request's own body comes first.
     let left = Number(request.headers['content-length'] ?? 0)
     socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n')

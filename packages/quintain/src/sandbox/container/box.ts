@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type {
   Box,
   BoxEntry,
@@ -358,9 +359,10 @@ export class ContainerBox implements Box {
       stream.once('end', end)
       stream.once('close', end)
     })
-    let killedFor = 0
+    let killedAt: number | undefined
     for (let wait = 10; ; wait = Math.min(wait * 2, 250)) {
-      await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, wait))])
+      // An engine may call a command running for a while after its streams have closed.
+      await (closed ? pause(wait) : Promise.race([closing, pause(wait)]))
       const answer = await this.#engine.ask('GET', `/exec/${exec}/json`)
       this.#check()
       if (answer.status !== 200) throw this.#fault(answer)
@@ -370,12 +372,12 @@ export class ContainerBox implements Box {
       }
       if (!Running) {
         // What it wrote last is on its way.
-        if (!closed) await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, 100))])
+        if (!closed) await Promise.race([closing, pause(100)])
         return { running: false, exitCode: ExitCode }
       }
-      if (killed()) killedFor += wait
+      if (killed()) killedAt ??= performance.now()
       // Something in it cannot be killed from within, for instance since no process is left for that.
-      if (killedFor > killGraceMs) {
+      if (killedAt !== undefined && performance.now() - killedAt > killGraceMs) {
         await this.#engine.ask('POST', `/containers/${this.#container}/kill`)
         this.#ruined = true
         return { running: false, exitCode: null }
