@@ -149,7 +149,10 @@ export class FakeEngine {
     const exec = this.#execs.get(id)
     if (this.execRefusal !== undefined) {
       const said = JSON.stringify({ message: this.execRefusal })
-      socket.end(`HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\nContent-Length: ${said.length}\r\n\r\n${said}`, () => socket.destroySoon())
+      socket.end(
+        `HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\nContent-Length: ${said.length}\r\n\r\n${said}`,
+        () => socket.destroySoon(),
+      )
       return
     }
     // The request's own body comes first.

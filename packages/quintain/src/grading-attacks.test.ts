@@ -258,18 +258,26 @@ check graded [ "$(graded sh -c 'ls /proc/self/fd | xargs')" = "$own" ]`,
     expect([chosen.fault, evidence.solved.failed]).toEqual([null, []])
   })
 
-  test('that a careless test runs cannot take the numbers of checks that it is to fail', async () => {
-    const { chosen, reward } = await play({
+  test('that a careless test runs cannot say what it is to earn, nor answer for a graded program', async () => {
+    const { chosen, reward, evidence } = await play({
       commands: [
         `cat >take.sh <<'T'
-for fd in /proc/self/fd/* /proc/*/fd/*; do (timeout 0.2 cat "$fd" >/tmp/got.$RANDOM) 2>/dev/null & done; wait
-for got in /tmp/got.*; do for fd in /proc/*/fd/*; do tr '\\0' '\\n' <"$got" | sed 's/failed/passed/' >"$fd"; done; done 2>/dev/null
-T`,
+for round in 1 2 3; do
+  for fd in /proc/self/fd/* /proc/*/fd/*; do (timeout 0.2 cat "$fd" >>/tmp/got.$RANDOM) 2>/dev/null & done; wait
+  for fd in /proc/*/fd/*; do
+    { cat /tmp/got.* | tr '\\0' '\\n' | sed 's/failed/passed/'; printf '0 3 1\\n42..'; } | timeout 0.1 dd of="$fd" conv=notrunc
+  done 2>/dev/null
+done
+T
+echo 'sleep 1; echo 7' >add.sh`,
       ],
-      test: 'timeout 5 bash /box/take.sh\ncheck adds false',
-      expected: ['adds'],
+      test: `(setsid bash /box/take.sh >/dev/null 2>&1 </dev/null &)
+timeout 3 bash /box/take.sh
+check adds false
+check sums [ "$(graded bash /box/add.sh)" = 42 ]`,
+      expected: ['adds', 'sums'],
     })
-    expect([chosen.fault, reward]).toEqual([null, 0])
+    expect([chosen.fault, reward, evidence.solved.failed]).toEqual([null, 0, ['adds', 'sums']])
   })
 })
 

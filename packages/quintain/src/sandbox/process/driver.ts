@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Availability, Box, BoxOptions, SandboxDriver } from '../../core/sandbox.ts'
 import { boxHome, planBox, refuseOption } from '../box-options.ts'
 import { findProgram } from '../find-program.ts'
-import { startOf } from '../process-table.ts'
+import { killQuietly, processesWith, startOf } from '../process-table.ts'
 import { sandboxFault } from '../sandbox-fault.ts'
 import { ProcessBox } from './box.ts'
 
@@ -69,13 +69,15 @@ class ProcessDriver implements SandboxDriver {
     return box
   }
 
-  /** Folders of processes that are gone. */
+  /** Folders of processes that are gone, with what still runs in them. */
   async sweep(): Promise<number> {
     let removed = 0
     for (const name of await readdir(tmpdir())) {
       const [, pid, start] = new RegExp(`^${prefix}(\\d+)-(\\d+)-`).exec(name) ?? []
       if (pid === undefined || startOf(Number(pid)) === start) continue
-      await rm(join(tmpdir(), name), { recursive: true, force: true })
+      const root = join(tmpdir(), name)
+      for (const left of processesWith(`QUINTAIN_BOX=${root}`)) killQuietly(left)
+      await rm(root, { recursive: true, force: true })
       removed += 1
     }
     return removed
