@@ -116,6 +116,12 @@ export interface ModelContext {
   onDelta?: (delta: ReplyDelta) => void | Promise<void>
 }
 
+/** What a provider said of a body that a program wrote, in the program's own protocol. */
+export interface RejectedBody {
+  status: number
+  body: Record<string, unknown>
+}
+
 /** A model call that gave no answer: a fault of the provider, or a fact the agent's outcome must carry. */
 export class ModelFault extends Error {
   override readonly name = 'ModelFault'
@@ -126,6 +132,8 @@ export class ModelFault extends Error {
   /** Wait that the server asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined
   readonly retries: RetryEntry[]
+  /** Set when the provider says that the body is wrong which a program wrote: the program's to see, and to mend. */
+  readonly rejected: RejectedBody | undefined
 
   constructor(
     fault: Fault,
@@ -134,6 +142,7 @@ export class ModelFault extends Error {
       status?: number | undefined
       retryAfterMs?: number | undefined
       retries?: RetryEntry[]
+      rejected?: RejectedBody | undefined
       cause?: unknown
     } = {},
   ) {
@@ -143,5 +152,6 @@ export class ModelFault extends Error {
     this.status = options.status
     this.retryAfterMs = options.retryAfterMs
     this.retries = options.retries ?? []
+    this.rejected = options.rejected
   }
 }

@@ -1,5 +1,6 @@
 import { type DialectName, type ModelRequest, stackOf } from '../core/index.ts'
 import type { Dialect, ReplyContext, ReplyError } from '../models/dialects/dialect.ts'
+import { redactTexts } from '../models/redact.ts'
 import type { Ticker } from '../models/ticker.ts'
 import type { Issued } from './credential.ts'
 import type { Exchange } from './exchange.ts'
@@ -121,7 +122,10 @@ export class GatewayLease {
       return broken
     }
     const { redact } = this.options
-    return redact === undefined ? error : { ...error, message: redact(error.message) }
+    if (redact === undefined) return error
+    const { body } = error
+    const said = body === undefined ? {} : { body: redactTexts(body, redact) }
+    return { ...error, message: redact(error.message), ...said }
   }
 
   private async ask(call: SharedCall, dialect: Dialect, context: ReplyContext): Promise<void> {

@@ -32,7 +32,11 @@ export function sendJson(exchange: Exchange, value: unknown): void {
 
 /** Sends an error. Nothing that is refused here becomes right by being asked again, so SDKs are told not to. */
 export function sendError(exchange: Exchange, dialect: Dialect, error: ReplyError, headers?: object): void {
-  exchange.send(error.status, { ...noRetry, ...headers }, JSON.stringify(dialect.errorBody(error)))
+  exchange.send(
+    error.status,
+    { ...noRetry, ...headers },
+    JSON.stringify(error.body ?? dialect.errorBody(error)),
+  )
 }
 
 /** Who waits for the reply of a call, on one exchange. */

@@ -64,6 +64,10 @@ export function refusalOf(thrown: unknown, dialect: DialectName): ReplyError | u
     return { status: 400, code, message, ...(param === undefined ? {} : { param }) }
   }
   if (!isThrown(thrown, SeatStop) && !isThrown(thrown, ModelFault)) return undefined
+  if (isThrown(thrown, ModelFault) && thrown.rejected !== undefined) {
+    const { fault, rejected } = thrown
+    return { ...rejected, code: fault.code, message: fault.message }
+  }
   const { outcome } = thrown
   const fault = outcome === undefined && thrown.fault?.code !== 'cancelled' ? thrown.fault : undefined
   if (fault !== undefined) {

@@ -68,6 +68,9 @@ export class SeatModel implements ModelHandle {
   readonly flags: Record<string, number> = {}
   /** The last model call's fault, until a later call succeeds: a fault that was not recovered. */
   unrecovered: Fault | undefined
+  /** The first body of the program's own making that its provider refused: a fault only where no call is answered. */
+  private rejected: Fault | undefined
+  private answered = false
   /** The first limit that was reached; a harness that goes on regardless does not undo it. */
   stopped: SeatStop | undefined
   /** A stop that a later answer undoes: an agent whose history did not fit may compact it, one that was refused ask otherwise. */
@@ -182,6 +185,7 @@ export class SeatModel implements ModelHandle {
     if (response.ended && calls === 0 && response.message.content === '') return response
 
     this.unrecovered = undefined
+    this.answered = true
     if (this.stopped === this.passing) this.stopped = undefined
     this.turns++
     const times = this.timesOf(atMs, response.timing?.waitMs ?? 0)
@@ -207,7 +211,8 @@ export class SeatModel implements ModelHandle {
 
   /** What was counted and recorded here, when this seat has a recorder of its own. */
   account(): SeatAccount {
-    const { turns, usage, costUsd, modelMs, waitMs, retries, flags, unrecovered, stopped } = this
+    const { turns, usage, costUsd, modelMs, waitMs, retries, flags, stopped } = this
+    const unrecovered = this.unrecovered ?? this.unanswered
     return {
       graph: this.options.recorder.graph(),
       turns,
@@ -240,7 +245,7 @@ export class SeatModel implements ModelHandle {
   /** What a harness's own answer comes to, given the limits and faults that it may not have minded. */
   settle(result: HarnessResult): { result: HarnessResult; fault: Fault | undefined } {
     const { seat, limits } = this.options
-    const fault = this.unrecovered ?? this.stopped?.fault
+    const fault = this.unrecovered ?? this.unanswered ?? this.stopped?.fault
     if (fault !== undefined) return { result, fault }
     if (seat !== 'agent') return { result, fault: failureOfOtherSeat(seat, result) }
     const limit = this.stopped?.outcome
@@ -250,6 +255,11 @@ export class SeatModel implements ModelHandle {
     if (result.outcome === 'truncated' && this.usage.output >= (limits.tokens ?? Infinity))
       return { result: { outcome: 'token_limit' }, fault: undefined }
     return { result, fault: undefined }
+  }
+
+  /** Where nothing was ever answered, a refused body may be the run's own doing: its agent and its endpoint do not go together. */
+  private get unanswered(): Fault | undefined {
+    return this.answered ? undefined : this.rejected
   }
 
   private checkLimits(signal: AbortSignal): void {
@@ -311,6 +321,10 @@ export class SeatModel implements ModelHandle {
       this.passing = new SeatStop({ outcome: thrown.outcome })
       this.stopped = this.passing
       return this.passing
+    }
+    if (thrown instanceof ModelFault && thrown.rejected !== undefined) {
+      this.rejected ??= fault
+      return new ModelFault(fault, { status: thrown.status, rejected: thrown.rejected })
     }
     this.unrecovered = fault
     return new SeatStop({ fault })

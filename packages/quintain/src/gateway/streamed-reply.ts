@@ -41,7 +41,7 @@ export class StreamedReply {
 /** A whole reply, or an error, as it is sent to one who has been told nothing of it. */
 export function render(dialect: Dialect, context: ReplyContext, end: CallEnd): Rendered {
   if ('error' in end) {
-    const text = JSON.stringify(dialect.errorBody(end.error))
+    const text = JSON.stringify(end.error.body ?? dialect.errorBody(end.error))
     return { status: end.error.status, stream: false, text }
   }
   const { stream } = context.request.wire

@@ -126,7 +126,7 @@ export function createModel(options: ModelClientOptions): Model {
 
   async function tryOnce(call: Call, context: ModelContext): Promise<ReadReply & { reply: Exchanged }> {
     return transport.send(call, context, (reply) => {
-      const found = read(reply)
+      const found = read(reply, { byProgram: call.same })
       const { finish } = found.completion
       if (gaveUp(finish))
         throw providerFault('aborted', `${where} gave up on the reply (finish "${finish}").`, { redact })

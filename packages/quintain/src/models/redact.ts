@@ -98,6 +98,13 @@ function cleanEvent(
   return changed ? { ...delta, data: JSON.stringify(delta.json) } : delta
 }
 
+/** Plain data with each of its texts as `redact` gives it. */
+export function redactTexts<Value>(value: Value, redact: (text: string) => string): Value {
+  return JSON.parse(JSON.stringify(value), (_key, held: unknown) =>
+    typeof held === 'string' ? redact(held) : held,
+  )
+}
+
 /** Fields of a reply that name something and are nobody's prose. */
 const identifying = new Set(['id', 'name', 'model', 'finish', 'weightVersion'])
 

@@ -175,6 +175,6 @@ function withLedger(response: ModelResponse, ledger: readonly RetryEntry[]): Par
 }
 
 function ledgered(thrown: ModelFault, retries: RetryEntry[]): ModelFault {
-  const { fault, outcome, status, retryAfterMs, cause } = thrown
-  return new ModelFault(fault, { outcome, status, retryAfterMs, retries, cause })
+  const { fault, outcome, status, retryAfterMs, rejected, cause } = thrown
+  return new ModelFault(fault, { outcome, status, retryAfterMs, retries, rejected, cause })
 }

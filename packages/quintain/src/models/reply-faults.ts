@@ -1,8 +1,9 @@
-import { ModelFault } from '../core/model.ts'
+import { ModelFault, type RejectedBody } from '../core/model.ts'
 import type { RawCompletion, RawMessage } from './completion.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import type { Exchanged } from './exchange.ts'
 import { classifyFailure, excerpt, type FailureClass, readProviderError } from './provider-error.ts'
+import { redactTexts } from './redact.ts'
 import { statedWaitMs } from './retry.ts'
 import { objectsToAsks, type ServerKind } from './token-asks.ts'
 
@@ -13,6 +14,7 @@ export interface FaultFacts {
   status?: number | undefined
   retryAfterMs?: number | undefined
   outcome?: FailureClass['outcome']
+  rejected?: RejectedBody | undefined
 }
 
 /** A fault of the provider; it is retryable unless it says otherwise. `redact` makes its message free of secrets. */
@@ -21,10 +23,10 @@ export function providerFault(
   message: string,
   facts: FaultFacts & { redact: (text: string) => string },
 ): ModelFault {
-  const { retryable = true, redact, cause, status, retryAfterMs, outcome } = facts
+  const { retryable = true, redact, ...more } = facts
   return new ModelFault(
     { owner: 'provider', stage: 'model', code, message: redact(message), retryable },
-    { cause, status, retryAfterMs, outcome },
+    more,
   )
 }
 
@@ -34,6 +36,9 @@ export interface ReadReply {
   body?: RawMessage
 }
 
+/** Statuses that say that a body is wrong or too large. */
+const bodyIsWrong: readonly number[] = [400, 413, 422]
+
 /** Reads replies of one endpoint: the completion that one holds, or (thrown) the fault that it is. */
 export function createReplyFaults(options: {
   dialect: Dialect
@@ -42,7 +47,7 @@ export function createReplyFaults(options: {
   /** Server that is asked for token ids, where it is. */
   asked: { server: ServerKind | undefined } | undefined
   redact(text: string): string
-}): (reply: Exchanged) => ReadReply {
+}): (reply: Exchanged, sent: { byProgram: boolean }) => ReadReply {
   const { dialect, where, asked, redact } = options
 
   function fault(code: string, message: string, facts: FaultFacts = {}): ModelFault {
@@ -54,7 +59,7 @@ export function createReplyFaults(options: {
     status: number,
     said: ReturnType<typeof readProviderError>,
     reply: Exchanged,
-    word: string,
+    { word = '', rejected }: { word?: string; rejected?: RejectedBody | undefined } = {},
   ): ModelFault {
     const { code, retryable, outcome } = classifyFailure(status, said)
     const told = reply.headers['x-should-retry']
@@ -65,6 +70,7 @@ export function createReplyFaults(options: {
         retryable: outcome === undefined && (told === 'true' || (retryable && told !== 'false')),
         status,
         outcome,
+        rejected: outcome === undefined ? rejected : undefined,
         retryAfterMs: retryable ? statedWaitMs(reply.headers) : undefined,
       },
     )
@@ -77,10 +83,22 @@ export function createReplyFaults(options: {
     return ''
   }
 
-  function readStatus(reply: Exchanged): void {
+  /** What a program is to be told of a body that it wrote; not where it may be what we have asked beside. */
+  function rejectedBody({ status, text }: Exchanged, message: string): RejectedBody | undefined {
+    if (!bodyIsWrong.includes(status)) return undefined
+    if (asked !== undefined && objectsToAsks(message, asked.server)) return undefined
+    const { fields = {} } = parseBody(text) ?? {}
+    return Object.keys(fields).length === 0 ? undefined : { status, body: redactTexts(fields, redact) }
+  }
+
+  function readStatus(reply: Exchanged, byProgram: boolean): void {
     const { status, text } = reply
     if (status === 200 || status === 201) return
-    if (status >= 400) throw failure(status, readProviderError(text, redact), reply, '')
+    if (status >= 400) {
+      const said = readProviderError(text, redact)
+      const rejected = byProgram ? rejectedBody(reply, said.message) : undefined
+      throw failure(status, said, reply, { rejected })
+    }
     throw fault(
       `http_${status}`,
       `${where} answered ${status} instead of a completion; check the base URL.`,
@@ -88,13 +106,13 @@ export function createReplyFaults(options: {
     )
   }
 
-  return (reply) => {
-    readStatus(reply)
+  return (reply, { byProgram }) => {
+    readStatus(reply, byProgram)
     const { status, text, stream } = reply
     if (stream !== undefined) {
       if (stream.state === 'incomplete') throw fault('stream_incomplete', `${where}: ${stream.message}.`)
       if (stream.state === 'error')
-        throw failure(stream.error.status ?? 500, stream.error, reply, 'api_error')
+        throw failure(stream.error.status ?? 500, stream.error, reply, { word: 'api_error' })
       return { completion: stream.completion }
     }
     const body = parseBody(text)
@@ -109,7 +127,7 @@ export function createReplyFaults(options: {
     const broken = errorIn(body.fields)
     if (broken !== undefined) {
       const said = readProviderError(broken, redact)
-      throw failure(said.status ?? 500, said, reply, 'api_error')
+      throw failure(said.status ?? 500, said, reply, { word: 'api_error' })
     }
     const completion = dialect.readReply(body.fields)
     if (completion === undefined)

@@ -165,10 +165,10 @@ export async function withRetry<T>(
 }
 
 function withLedger(thrown: ModelFault, retries: RetryEntry[], addition: string): ModelFault {
-  const { fault, outcome, status, retryAfterMs, cause } = thrown
+  const { fault, outcome, status, retryAfterMs, rejected, cause } = thrown
   return new ModelFault(
     { ...fault, message: `${fault.message}${addition}` },
-    { outcome, status, retryAfterMs, retries, cause },
+    { outcome, status, retryAfterMs, retries, rejected, cause },
   )
 }
 

@@ -105,6 +105,8 @@ export interface ReplyError {
   message: string
   /** The field that is wrong, where it is one. */
   param?: string
+  /** The whole body, where a provider of the same protocol wrote it. */
+  body?: Record<string, unknown>
 }
 
 /** What a program asked for cannot be read, or cannot be had from this upstream. */
