@@ -213,6 +213,7 @@ class Play {
     const { seat } = this
     return {
       id: seat.id,
+      present: this.options.spec.seats[this.start.seat]?.kind !== 'agent',
       generate: (request, options) => seat.generate(request, options),
       countTokens: (request, options) => seat.countTokens(request, options),
       record: (messages: readonly Message[]) => {
