@@ -151,7 +151,7 @@ describe('command', () => {
       const tools = await (await fetch(url)).json()
       const results = [await post('act', '{"n":1}'), await post('nope', '{}'), await post('act', '{')]
       const wrong = [
-        (await fetch(url.slice(0, -1) + 'x')).status,
+        (await fetch(url.slice(0, -1) + (url.endsWith('x') ? 'y' : 'x'))).status,
         (await fetch(url + '/act')).status,
         (await fetch(url, { method: 'POST' })).status,
         (await fetch(url + '/act', { method: 'POST', body: 'x'.repeat(5e6) })).status,
