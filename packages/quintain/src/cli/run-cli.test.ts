@@ -503,6 +503,8 @@ describe('looking at runs', () => {
     expect(worst.out).not.toContain('gold-1')
     expect((await quintain(['show', 'one', 'b#0', '--private'])).out).toContain('gold-1')
     expect((await quintain(['show', 'one', 'a'])).out).toContain('a#0')
+    expect((await quintain(['show', 'one', '--call', '0'])).err).toContain('Say whose call')
+    expect((await quintain(['show', 'one', 'b#0', '--call', '7'])).err).toContain('There is no call 7')
     const missing = await quintain(['show', 'one', 'c'])
     expect(missing.code).toBe(2)
     expect(missing.err).toContain('unknown_task')

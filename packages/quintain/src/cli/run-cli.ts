@@ -279,6 +279,11 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     .option('--worst', 'the worst first')
     .option('--failed', 'only what did not succeed, the worst first')
     .option('--private', 'with the secret, the final state and the evidence of graders')
+    .option(
+      '--call <n>',
+      'one model call of it: what the model was told of, asked, and answered',
+      wholeNumber(0),
+    )
     .option('--full', 'fold no long text')
     .option('--json', 'as JSON')
     .action(

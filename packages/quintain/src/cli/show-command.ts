@@ -1,6 +1,7 @@
-import { type AttemptRecord, foldRun } from '../core/index.ts'
+import { type AttemptRecord, foldRun, QuintainError } from '../core/index.ts'
 import {
   formatAttempt,
+  formatCall,
   formatOrders,
   type OrderLine,
   pickOrders,
@@ -16,12 +17,22 @@ import { findOneRun } from './run-path.ts'
 export async function showCommand(
   run: string,
   name: string | undefined,
-  options: { worst?: boolean; failed?: boolean; private?: boolean; full?: boolean; json?: boolean },
+  options: {
+    worst?: boolean
+    failed?: boolean
+    private?: boolean
+    full?: boolean
+    json?: boolean
+    /** One model call of the trajectory, by its number. */
+    call?: number
+  },
   io: CliIo,
 ): Promise<void> {
   const dir = await findOneRun(run, io.cwd)
   const style = styleFor(io.stdout, io.env)
   const { worst = false, failed = false } = options
+  if (options.call !== undefined && name === undefined && !worst && !failed)
+    throw new QuintainError('usage', 'Say whose call: npx quintain show RUN TASK#REPEAT --call N.')
   // Small things of every attempt first: the whole record of the one that is shown is read afterwards.
   const fold = await foldRun<OrderLine>(dir, ({ verdict, fault, outcome, timing }) => ({
     verdict,
@@ -49,6 +60,8 @@ export async function showCommand(
   if (state === undefined) return
   const parts = await readAttempt(dir, state, { withPrivate: options.private === true })
   if (options.json) io.stdout.write(`${JSON.stringify(parts, null, 2)}\n`)
+  else if (options.call !== undefined)
+    io.stdout.write(formatCall(parts, options.call, { style, full: options.full === true }))
   else io.stdout.write(formatAttempt(parts, { style, full: options.full === true }))
   if (picked.length > 1) {
     const others = picked.slice(1, 6).map(({ order }) => order.id)

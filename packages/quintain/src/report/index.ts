@@ -13,6 +13,7 @@ export type {
 export * from './estimate.ts'
 export * from './estimate-text.ts'
 export * from './flips.ts'
+export { foldText } from './fold-text.ts'
 export * from './html/index.ts'
 export * from './markdown.ts'
 export * from './number-text.ts'

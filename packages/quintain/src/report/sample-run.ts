@@ -31,6 +31,7 @@ export interface SampleAttempt {
   end?: string
   nodes?: MessageNode[]
   calls?: TrajectoryRecord['calls']
+  leaves?: TrajectoryRecord['leaves']
   private?: Partial<PrivateRecord>
 }
 
@@ -196,6 +197,7 @@ export async function writeSampleRun(dir: string, run: SampleRun): Promise<void>
             seats: { agent: { policy: run.policy ?? 'script:sample', harness: 'chat@1' } },
             nodes: sample.nodes ?? [],
             calls: sample.calls ?? [],
+            ...(sample.leaves === undefined ? {} : { leaves: sample.leaves }),
           } satisfies TrajectoryRecord),
           ...(verdict === undefined ? {} : { verdict: linePart(verdict) }),
           ...(sample.private === undefined

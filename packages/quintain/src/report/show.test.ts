@@ -1,12 +1,11 @@
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { foldRun, type MessageNode } from '../core/index.ts'
 import { pickOrders } from './pick.ts'
 import { writeSampleRun } from './sample-run.ts'
-import { foldText, formatAttempt, readAttempt } from './show.ts'
+import { formatAttempt, formatCall, readAttempt } from './show.ts'
 
 let root: string
 let dir: string
@@ -89,6 +88,83 @@ async function shown(name: string, options: { withPrivate?: boolean } = {}) {
   const fold = await foldRun(dir)
   return formatAttempt(await readAttempt(dir, pickOrders(fold, { name })[0]!, options))
 }
+
+describe('an agent outside', () => {
+  const text = (content: string) => ({ role: 'assistant' as const, content })
+  const call = (prompt: number, output: number, more: object = {}) => ({
+    seat: 'agent',
+    prompt,
+    output,
+    model: 'm-1',
+    atMs: 0,
+    latencyMs: 1500,
+    waitMs: 0,
+    ...more,
+  })
+  const fault = {
+    owner: 'provider',
+    stage: 'model',
+    code: 'bad_request',
+    message: 'no',
+    retryable: false,
+  } as const
+  const read = async () => {
+    const where = join(await mkdtemp(join(root, 'outside-')), 'run')
+    await writeSampleRun(where, {
+      orders: [
+        {
+          task: 'a',
+          attempts: [
+            {
+              reward: 1,
+              leaves: { agent: 1 },
+              nodes: [
+                node(-1, { role: 'user', content: 'Find it.' }),
+                node(0, text('Found.'), { sampled: false }),
+                node(0, { ...text(''), toolCalls: [{ id: 'c', name: 'look', arguments: '{}' }] }),
+                node(2, { role: 'tool', toolCallId: 'c', content: 'there' }),
+                node(3, text('Found.')),
+                node(-1, { role: 'user', content: 'A title \u001b[2J, please.' }),
+                node(5, text('A search')),
+              ],
+              calls: [
+                call(0, 2, { finish: 'tool_calls' }),
+                call(5, 6),
+                call(3, 4, { sampling: { temperature: 1 } }),
+                call(3, -1, { fault }),
+              ],
+            },
+          ],
+        },
+      ],
+    })
+    const [state] = (await foldRun(where)).states
+    return readAttempt(where, state!)
+  }
+
+  test('reads as what was said in the world, then what its model was asked, nothing twice', async () => {
+    const shown = formatAttempt(await read())
+    const [said, asked] = shown.split('What its model was asked: 4 calls')
+    expect(said?.match(/Found\./g)).toHaveLength(1)
+    expect(said).not.toContain('A title')
+    expect(asked).toMatch(/call 0 .*finish tool_calls · begins with 1 message: "Find it\."\n {4}-> look\n/)
+    expect(asked).toMatch(/call 1 .*begins with 1 message: "A title \\x1b\[2J, please\."\n {4}"A search"/)
+    expect(asked).toMatch(/call 2 .*goes on from call 0\n {4}"Found\."/)
+    expect(asked).toMatch(/call 3 .*goes on from call 0\n {4}bad_request: no/)
+    expect(shown.indexOf('outcome')).toBeGreaterThan(shown.indexOf('call 3'))
+  })
+
+  test('shows one of its calls with its messages', async () => {
+    const parts = await read()
+    const shown = formatCall(parts, 2)
+    expect(shown).toMatch(/^call 2 of agent\n {2}of attempt .* at a#0\n {2}m-1\n/)
+    expect(shown).toMatch(/Find it\.[\s\S]*-> look[\s\S]*there[\s\S]*\[4\] assistant\n {4}Found\./)
+    expect(shown).toContain('{"temperature":1}')
+    expect(shown).not.toContain('title')
+    expect(formatCall(parts, 3)).toContain('bad_request: no')
+    expect(() => formatCall(parts, 4)).toThrow('they are 0 to 3')
+  })
+})
 
 describe('formatAttempt', () => {
   test('reads as a conversation: roles, calls with arguments, results, rewards, the end', async () => {
@@ -196,20 +272,5 @@ describe('pickOrders', () => {
       code: 'unknown_task',
       message: expect.stringContaining('did you mean "talk"'),
     })
-  })
-})
-
-describe('foldText', () => {
-  test('never longer than allowed by much, keeps head and tail, says how much is hidden', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ maxLength: 80 }), { maxLength: 200 }), (lines) => {
-        const text = lines.join('\n')
-        const folded = foldText(text, { lines: 10, characters: 300 })
-        expect(folded.split('\n').length).toBeLessThanOrEqual(11)
-        expect(folded.length).toBeLessThanOrEqual(300 + 60)
-        if (text.split('\n').length <= 10 && text.length <= 300) expect(folded).toBe(text)
-        else expect(folded).toContain('folded')
-      }),
-    )
   })
 })

@@ -1,8 +1,6 @@
 import {
   type AttemptRecord,
-  type CallRecord,
   type ManifestRecord,
-  type MessageNode,
   messageOf,
   type OrderRecord,
   type OrderStatus,
@@ -14,11 +12,12 @@ import {
   readVerdict,
   solutionsNote,
   type TrajectoryRecord,
-  textOf,
   type VerdictRecord,
 } from '../core/index.ts'
-import { countText, dollarText, durationText, plural, scoreText } from './number-text.ts'
+import { foldText, indent } from './fold-text.ts'
+import { durationText, plural, scoreText } from './number-text.ts'
 import { printable, printableLine } from './printable.ts'
+import { callLines, trajectoryLines } from './show-calls.ts'
 import { plainStyle, type Style } from './style.ts'
 
 /** Everything that is on disk of one attempt; a part that cannot be read is told in `problems`. */
@@ -81,44 +80,9 @@ export interface ShowOptions {
 
 const defaultFold = { lines: 40, characters: 4_000 }
 
-/** The head and the tail of a long text, and how much lies between. */
-export function foldText(text: string, { lines, characters }: { lines: number; characters: number }): string {
-  const all = text.split('\n')
-  if (all.length > lines) {
-    const head = Math.ceil(lines * 0.7)
-    const tail = lines - head
-    const hidden = all.length - lines
-    const end = tail === 0 ? [] : all.slice(-tail)
-    return foldText(
-      [...all.slice(0, head), `… ${plural(hidden, 'line')} folded; --full shows all …`, ...end].join('\n'),
-      {
-        lines: lines + 1,
-        characters,
-      },
-    )
-  }
-  if (text.length <= characters) return text
-  const head = Math.ceil(characters * 0.7)
-  const hidden = text.length - characters
-  return `${text.slice(0, head).toWellFormed()} … ${plural(hidden, 'character')} folded; --full shows all … ${text.slice(head + hidden).toWellFormed()}`
-}
-
-function indent(text: string, by = '    '): string {
-  return text
-    .split('\n')
-    .map((line) => (line === '' ? '' : by + line))
-    .join('\n')
-}
-
-/** Tool arguments as the model wrote them: laid out when they are JSON, and marked when they are not. */
-function argumentsText(raw: string): string {
-  if (raw.trim() === '') return '{}'
-  try {
-    const text = JSON.stringify(JSON.parse(raw))
-    return text.length <= 100 ? text : JSON.stringify(JSON.parse(raw), null, 2)
-  } catch {
-    return `${raw}  (not JSON)`
-  }
+function styleOf({ style = plainStyle, full = false, fold = defaultFold }: ShowOptions, imported: boolean) {
+  const block = (text: string) => indent(full ? printable(text) : foldText(printable(text), fold))
+  return { style, full, block, imported }
 }
 
 /**
@@ -126,11 +90,10 @@ function argumentsText(raw: string): string {
  * how it ended and was graded. Works for partial and failed attempts. Text of models comes out inert.
  */
 export function formatAttempt(parts: AttemptParts, options: ShowOptions = {}): string {
-  const { style = plainStyle, full = false } = options
-  const limits = options.fold ?? defaultFold
-  const block = (text: string) => indent(full ? printable(text) : foldText(printable(text), limits))
-  const lines: string[] = []
   const { order, attempt, trajectory, verdict } = parts
+  const how = styleOf(options, parts.imported)
+  const { style, block } = how
+  const lines: string[] = []
 
   lines.push(style.bold(printableLine(`${order.id}  ${parts.status}`)))
   if (attempt === undefined) {
@@ -153,38 +116,32 @@ export function formatAttempt(parts: AttemptParts, options: ShowOptions = {}): s
   for (const problem of parts.problems) lines.push(style.red(`  ${printableLine(problem)}`))
   lines.push('')
 
-  if (trajectory !== undefined) {
-    const calls = new Map<number, CallRecord>()
-    const strayCalls: CallRecord[] = []
-    for (const call of trajectory.calls) {
-      if (call.output >= 0) calls.set(call.output, call)
-      else strayCalls.push(call)
-    }
-    for (const [index, node] of trajectory.nodes.entries()) {
-      lines.push(
-        ...nodeLines(node, { index, call: calls.get(index), imported: parts.imported }, style, block),
-        '',
-      )
-    }
-    for (const call of strayCalls) {
-      const why = call.fault === undefined ? 'gave no message' : `${call.fault.code}: ${call.fault.message}`
-      lines.push(
-        style.red(
-          printableLine(
-            `  model call of ${call.seat} at ${durationText(call.atMs)} ${why}`,
-            full ? undefined : 400,
-          ),
-        ),
-        '',
-      )
-    }
-    if (trajectory.nodes.length === 0) lines.push(style.dim('  No message was exchanged.'), '')
-  }
+  if (trajectory !== undefined) lines.push(...trajectoryLines(trajectory, how))
   lines.push(
     ...endLines(attempt, verdict, parts.rewards, style),
     ...privateLines(parts.private, style, block),
   )
   return `${lines.join('\n')}\n`
+}
+
+/** One model call of an attempt, with all that the model was asked. Throws `usage` where there is none of this number. */
+export function formatCall(
+  { order, attempt, trajectory, imported }: AttemptParts,
+  number: number,
+  options: ShowOptions = {},
+): string {
+  if (trajectory === undefined)
+    throw new QuintainError(
+      'usage',
+      `No trajectory of ${order.id} can be read, so there is no call to show.`,
+      {
+        facts: { order: order.id },
+      },
+    )
+  const how = styleOf(options, imported)
+  const head = how.style.dim(`  of attempt ${printableLine(attempt?.id ?? '')} at ${printableLine(order.id)}`)
+  const [title = '', ...rest] = callLines(trajectory, number, how)
+  return `${[title, head, ...rest].join('\n').trimEnd()}\n`
 }
 
 /** When it began and how long it took. Where an imported file told no time there is none, and zero would be a claim. */
@@ -201,65 +158,6 @@ function timeFacts({ imported, verdict }: AttemptParts, attempt: AttemptRecord):
   return verdict !== undefined && verdict.at !== start
     ? [`started ${start}`, 'how long it took is not recorded']
     : ['no time recorded']
-}
-
-function nodeLines(
-  node: MessageNode,
-  { index, call, imported }: { index: number; call: CallRecord | undefined; imported: boolean },
-  style: Style,
-  block: (text: string) => string,
-): string[] {
-  const { message, seat } = node
-  const notes: string[] = []
-  if (node.parent >= 0 && node.parent !== index - 1) notes.push(`after ${node.parent}`)
-  if (call !== undefined) {
-    notes.push(printableLine(call.model))
-    if (!imported || call.latencyMs > 0) notes.push(durationText(call.latencyMs))
-    if (call.waitMs > 0) notes.push(`waited ${durationText(call.waitMs)}`)
-    if (call.usage !== undefined) {
-      const { fresh, cacheRead, cacheWrite, output } = call.usage
-      notes.push(`${countText(fresh + cacheRead + cacheWrite)} in, ${countText(output)} out`)
-    }
-    if (call.costUsd !== undefined && call.costUsd !== 0)
-      notes.push(call.costUsd === null ? 'cost unknown' : dollarText(call.costUsd))
-    if (call.finish !== undefined && call.finish !== 'stop') notes.push(`finish ${call.finish}`)
-    if (call.retries !== undefined) notes.push(plural(call.retries.length, 'failed try', 'failed tries'))
-    if (call.flags !== undefined) notes.push(printableLine(call.flags.join(', ')))
-  }
-  const who = `${message.role}${seat === 'agent' ? '' : ` (${seat})`}${node.sampled ? '' : message.role === 'assistant' ? ' (not sampled)' : ''}`
-  const paint = { system: style.dim, user: style.cyan, assistant: style.green, tool: style.yellow }[
-    message.role
-  ]
-  const lines = [
-    `${paint(printableLine(`[${index}] ${who}`))}${notes.length ? style.dim(`  ${notes.join(' · ')}`) : ''}`,
-  ]
-  if (message.role === 'tool') {
-    const failed = message.error === undefined ? '' : style.red(`  error ${printableLine(message.error)}`)
-    lines.push(`    <- ${printableLine(message.name ?? message.toolCallId)}${failed}`)
-  }
-  if (message.role === 'assistant' && message.reasoning)
-    lines.push(style.dim(block(`(reasoning) ${message.reasoning}`)))
-  const text = textOf(message.content)
-  if (text !== '') lines.push(block(text))
-  if (Array.isArray(message.content)) {
-    for (const part of message.content) {
-      if (part.type === 'image') {
-        lines.push(
-          style.dim(
-            printableLine(`    (image ${part.mediaType}${part.sha256 ? `, blobs/${part.sha256}` : ''})`),
-          ),
-        )
-      }
-    }
-  }
-  if (message.role === 'assistant') {
-    if (message.refusal) lines.push(style.red(block(`(refusal) ${message.refusal}`)))
-    for (const { name, arguments: raw } of message.toolCalls ?? []) {
-      lines.push(block(`-> ${name} ${argumentsText(raw)}`))
-    }
-  }
-  if (node.reward !== undefined) lines.push(style.bold(`    reward ${scoreText(node.reward)}`))
-  return lines
 }
 
 function endLines(

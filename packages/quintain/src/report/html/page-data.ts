@@ -59,6 +59,7 @@ export interface Transcript {
   >
   seats: TrajectoryRecord['seats']
   nodes: MessageNode[]
+  leaves?: TrajectoryRecord['leaves']
   calls: TranscriptCall[]
   components: Record<string, ComponentRecord>
   /** Parts that could not be read, and why. */
@@ -69,6 +70,7 @@ export interface Transcript {
 export type TranscriptCall = Pick<
   CallRecord,
   | 'seat'
+  | 'prompt'
   | 'output'
   | 'model'
   | 'finish'

@@ -141,6 +141,8 @@ button.success .mark,button.scored .mark{color:var(--good)}
 .item.fact{color:var(--soft);font-size:13px;padding-block:3px}
 .item.problem{color:var(--fault);font-size:13.5px}
 .item.heading h4{margin:8px 0 0;padding-bottom:3px;border-bottom:1px solid var(--line)}
+.item.call{display:flex;flex-wrap:wrap;gap:2px 10px;align-items:baseline;font-size:13px;border-top:1px solid var(--line);padding-block:12px 4px}
+.item.call em{flex-basis:100%;color:var(--fault)}
 .item.verdict,.item.component{display:grid;grid-template-columns:minmax(76px,max-content) minmax(0,1fr);gap:2px 12px;font-size:14px;padding-block:4px}
 .item.component{grid-template-columns:minmax(76px,max-content) max-content minmax(0,1fr);font-size:13.5px;align-items:baseline}
 .item.verdict>b{color:var(--soft);font-weight:500}

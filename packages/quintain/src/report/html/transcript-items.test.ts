@@ -53,6 +53,7 @@ const transcript: Transcript = {
   calls: [
     {
       seat: 'agent',
+      prompt: 0,
       output: 1,
       model: 'm-1',
       finish: 'length',
@@ -63,6 +64,7 @@ const transcript: Transcript = {
     },
     {
       seat: 'agent',
+      prompt: 0,
       output: -1,
       model: 'm-1',
       atMs: 900,
@@ -96,6 +98,58 @@ test('a call that gave no message, an unreadable part and an attempt without mes
   expect(texts(transcript)).toContain('model call of agent at 900 ms http_500: broke')
   expect(texts(transcript)).toContain('trajectories.jsonl is damaged')
   expect(texts({ ...transcript, nodes: [], calls: [] })).toContain('No message was exchanged.')
+})
+
+test('of an agent outside what was said in the world is read first, then call by call what is new of it', () => {
+  const node = (parent: number, content: string, sampled = false): Transcript['nodes'][number] => ({
+    parent,
+    seat: 'agent',
+    sampled,
+    message: sampled ? { role: 'assistant', content } : { role: 'user', content },
+  })
+  const asked = { seat: 'agent', model: 'm', atMs: 0, latencyMs: 5, waitMs: 0 }
+  const fault = {
+    owner: 'provider',
+    stage: 'model',
+    code: 'refused',
+    message: 'no',
+    retryable: false,
+  } as const
+  const items = transcriptItems({
+    ...transcript,
+    leaves: { agent: 1 },
+    nodes: [
+      node(-1, 'go'),
+      { ...node(0, 'said'), message: { role: 'assistant', content: 'said' } },
+      node(0, 'draft', true),
+      node(2, 'better'),
+      node(3, 'said', true),
+    ],
+    calls: [
+      { ...asked, prompt: 0, output: 2 },
+      { ...asked, prompt: 3, output: 4 },
+      { ...asked, prompt: 0, output: -1, fault },
+    ],
+  })
+  const read = items.flatMap((item) => {
+    if (item.kind === 'message') return [`${item.index} ${item.blocks[0]?.text}`]
+    if (item.kind === 'call') return [`call ${item.number} ${item.place} ${item.failure ?? ''}`.trim()]
+    return item.kind === 'heading' ? [item.text] : []
+  })
+  expect(read).toEqual([
+    'Messages',
+    '0 go',
+    '1 said',
+    'What its model was asked: 3 calls',
+    'call 0 begins a conversation',
+    '2 draft',
+    'call 1 goes on from call 0',
+    '3 better',
+    '4 said',
+    'call 2 begins a conversation refused: no',
+    'Attempt',
+  ])
+  expect(items.flatMap((item) => (item.kind === 'problem' ? [item.text] : []))).not.toContain('refused')
 })
 
 test('arguments are laid out when they are JSON and said to be none when they are not', () => {

@@ -1,3 +1,5 @@
+import { calledTool } from '../called-tool.ts'
+import { type AskedCall, failureText, sidesOf } from '../model-side.ts'
 import { countText, dollarText, durationText, plural, scoreText } from '../number-text.ts'
 import type { Transcript, TranscriptCall } from './page-data.ts'
 
@@ -5,6 +7,8 @@ import type { Transcript, TranscriptCall } from './page-data.ts'
 export type TranscriptItem =
   | { kind: 'fact' | 'problem' | 'heading'; text: string }
   | MessageItem
+  /** A call of a model whose agent played from outside; what is new of its prompt, and its reply, follow. */
+  | { kind: 'call'; number: number; notes: string[]; place: string; failure?: string }
   | { kind: 'ending'; label: string; text: string; tone: 'good' | 'bad' | 'fault' | 'plain'; detail?: string }
   | { kind: 'component'; name: string; value: string; notes: string[]; reason?: string }
 
@@ -59,11 +63,16 @@ function callNotes(call: TranscriptCall, timed: boolean): string[] {
   return notes
 }
 
-function messageItem(transcript: Transcript, index: number, call: TranscriptCall | undefined): MessageItem {
+/** `before`: the message that was shown before it; `isSaid`: no model is expected to have sampled it here. */
+function messageItem(
+  transcript: Transcript,
+  index: number,
+  { before, call, isSaid = false }: { before: number; call?: TranscriptCall | undefined; isSaid?: boolean },
+): MessageItem {
   const { message, seat, sampled, parent, reward } = transcript.nodes[index]!
-  const notes = parent >= 0 && parent !== index - 1 ? [`after message ${parent}`] : []
+  const notes = parent >= 0 && parent !== before ? [`after message ${parent}`] : []
   if (call !== undefined) notes.push(...callNotes(call, transcript.attempt.timing.wallMs > 0))
-  if (message.role === 'assistant' && !sampled) notes.push('not sampled')
+  if (message.role === 'assistant' && !sampled && !isSaid) notes.push('not sampled')
   const blocks: Block[] = []
   if (message.role === 'assistant' && message.reasoning)
     blocks.push({ kind: 'reasoning', text: message.reasoning })
@@ -83,7 +92,7 @@ function messageItem(transcript: Transcript, index: number, call: TranscriptCall
   }
   if (message.role === 'tool' && message.error !== undefined)
     blocks.unshift({ kind: 'error', text: message.error })
-  const tool = message.role === 'tool' ? ` · ${message.name ?? message.toolCallId}` : ''
+  const tool = message.role === 'tool' ? ` · ${calledTool(transcript.nodes, transcript.nodes[index]!)}` : ''
   return {
     kind: 'message',
     index,
@@ -176,6 +185,29 @@ function componentItems(
   return items
 }
 
+/** What the models of agents outside were asked, call by call; nothing that is shown above is shown again. */
+function askedItems(transcript: Transcript, asked: readonly AskedCall<TranscriptCall>[]): TranscriptItem[] {
+  if (asked.length === 0) return []
+  const items: TranscriptItem[] = [
+    { kind: 'heading', text: `What its model was asked: ${plural(asked.length, 'call')}` },
+  ]
+  for (const { number, call, from, news } of asked) {
+    const timed = transcript.attempt.timing.wallMs > 0
+    items.push({
+      kind: 'call',
+      number,
+      notes: [...(call.seat === 'agent' ? [] : [call.seat]), ...callNotes(call, timed)],
+      place: from === undefined ? 'begins a conversation' : `goes on from call ${from}`,
+      ...(call.output < 0 ? { failure: failureText(call) } : {}),
+    })
+    for (const [place, index] of news.entries()) {
+      const before = news[place - 1] ?? (from === undefined ? -1 : transcript.calls[from]!.output)
+      items.push(messageItem(transcript, index, { before }))
+    }
+  }
+  return items
+}
+
 /**
  * A trajectory as a list to read: how it ended and was graded, then who said what. Works for partial and failed attempts.
  * `weights` are those of the environment's rewards, for parts that the recorded verdict does not have.
@@ -188,18 +220,21 @@ export function transcriptItems(
   const items: TranscriptItem[] = [...endItems(transcript), ...scores.slice(0, mostScores)]
   for (const text of transcript.problems) items.push({ kind: 'problem', text })
   items.push({ kind: 'heading', text: 'Messages' })
-  const calls = new Map<number, TranscriptCall>()
-  const stray: TranscriptCall[] = []
-  for (const call of transcript.calls) {
-    if (call.output >= 0) calls.set(call.output, call)
-    else stray.push(call)
+  const { conversation, asked, outside } = sidesOf(transcript)
+  const calls = new Map(transcript.calls.map((call) => [call.output, call]))
+  for (const [place, index] of conversation.entries()) {
+    const isSaid = outside.has(transcript.nodes[index]!.seat)
+    const before = conversation[place - 1] ?? -1
+    items.push(messageItem(transcript, index, { before, call: calls.get(index), isSaid }))
   }
-  for (const index of transcript.nodes.keys()) items.push(messageItem(transcript, index, calls.get(index)))
   if (transcript.nodes.length === 0) items.push({ kind: 'fact', text: 'No message was exchanged.' })
-  for (const call of stray) {
-    const why = call.fault === undefined ? 'gave no message' : `${call.fault.code}: ${call.fault.message}`
-    items.push({ kind: 'problem', text: `model call of ${call.seat} at ${durationText(call.atMs)} ${why}` })
+  const told = new Set(asked.map(({ call }) => call))
+  for (const call of transcript.calls) {
+    if (call.output >= 0 || told.has(call)) continue
+    const text = `model call of ${call.seat} at ${durationText(call.atMs)} ${failureText(call)}`
+    items.push({ kind: 'problem', text })
   }
+  items.push(...askedItems(transcript, asked))
   if (scores.length > mostScores) {
     items.push({ kind: 'heading', text: `The other ${plural(scores.length - mostScores, 'score')}` })
     items.push(...scores.slice(mostScores))

@@ -32,7 +32,6 @@ function nodeForPage({ message, ...node }: MessageNode): MessageNode {
 
 function callForPage(call: CallRecord): TranscriptCall {
   const {
-    prompt: _prompt,
     sampling: _sampling,
     finishRaw: _finishRaw,
     responseId: _responseId,
@@ -77,6 +76,7 @@ export async function readTranscript(
       ]),
     ),
     nodes: (trajectory?.nodes ?? []).map(nodeForPage),
+    ...(trajectory?.leaves === undefined ? {} : { leaves: trajectory.leaves }),
     calls: (trajectory?.calls ?? []).map(callForPage),
     components: graded?.components ?? {},
     problems,

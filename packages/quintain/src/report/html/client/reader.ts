@@ -18,7 +18,7 @@ function shownOf(text: string, role: MessageItem['role']): string | undefined {
 
 /** A guess at an item's height before it is drawn, in pixels. */
 function guess(item: TranscriptItem): number {
-  if (item.kind !== 'message') return item.kind === 'heading' ? 40 : 34
+  if (item.kind !== 'message') return item.kind === 'heading' || item.kind === 'call' ? 40 : 34
   let height = 40
   for (const { text } of item.blocks) {
     const shown = shownOf(text, item.role) ?? text
@@ -108,6 +108,14 @@ export class Reader {
       case 'fact':
       case 'problem':
         return element('div', { class: `item ${item.kind}` }, inertText(item.text))
+      case 'call':
+        return element(
+          'div',
+          { class: 'item call' },
+          element('b', {}, `call ${item.number}`),
+          element('span', { class: 'note' }, inertText([item.place, ...item.notes].join(' · '))),
+          item.failure !== undefined && element('em', {}, inertText(item.failure)),
+        )
       case 'ending':
         return element(
           'div',
