@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecOptions, ExecResult } from '../../core/sandbox.ts'
 import { type BoxPlan, checkVariables } from '../box-options.ts'
@@ -44,7 +44,8 @@ export async function runProcess(
   const argv = toCommand(command, box.shell)
   if (argv === undefined || folder === undefined) return never('invalid')
   if (options.signal?.aborted) return never('aborted')
-  if (!(await isFolder(folder))) return never('no_folder')
+  // Started before anything else of the box is done, so that what ends its commands ends this one.
+  if (!isFolder(folder)) return never('no_folder')
   const { limits, env } = box.plan
   const cap = Math.min(options.outputBytes ?? limits.outputBytes, limits.outputBytes)
   const out = new KeptOutput(cap)
@@ -153,9 +154,10 @@ function startRefusal(error: unknown): NonNullable<ExecResult['notStarted']> {
   return code === 'E2BIG' ? 'too_long' : code === 'EAGAIN' || code === 'ENOMEM' ? 'no_process' : 'not_found'
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  )
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
