@@ -350,7 +350,7 @@ describe('the manual names all there is', () => {
     const control = fieldsOf('RunControl')
     const shared = [...fieldsOf('SharedOptions'), ...fieldsOf('PlanOptions')]
     expect(told('Options of `evaluate()`').sort()).toEqual(
-      [...fieldsOf('EvaluateOptions'), ...shared, ...control].sort(),
+      [...fieldsOf('AgentOptions'), ...shared, ...control].sort(),
     )
     expect(told('Several players').sort()).toEqual(
       [...fieldsOf('EvaluateAllOptions'), ...fieldsOf('EvaluateAllResult')].sort(),
