@@ -54,11 +54,13 @@ const file = join(installed.folder, 'agent-server.mjs')
 copyFileSync(join(import.meta.dirname, 'agent-server.mjs'), file)
 const server = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'], env: {} })
 const runs = mkdtempSync(join(tmpdir(), 'quintain-fireworks-'))
+let passed = 0
 let failed = 0
 
 function check(name: string, actual: unknown, expected: unknown): void {
   const same = isDeepStrictEqual(actual, expected)
-  if (!same) failed++
+  if (same) passed++
+  else failed++
   process.stdout.write(
     `fireworks: ${name} ${same ? 'pass' : `fail: ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`}\n`,
   )
@@ -90,4 +92,5 @@ try {
   server.kill()
   rmSync(runs, { recursive: true, force: true })
 }
+console.log(`${passed} passed, ${failed} failed, 0 skipped`)
 process.exit(failed === 0 ? 0 : 1)
