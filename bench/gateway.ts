@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
+import { loadavg } from 'node:os'
 import { longHistory } from './gateway/history.ts'
 import { manyStreams } from './gateway/streams.ts'
-import { type Round, versus } from './gateway/versus.ts'
-import { type Bench, figure, type Measurement, medianOf } from './measurement.ts'
+import { versus } from './gateway/versus.ts'
+import { type Bench, figure, type Measurement, median, medianOf } from './measurement.ts'
 
-const repetitions = 3
+const rounds = 7
 const promptChars = 4_000
 const streams = 2_000
 const turns = 50
@@ -13,24 +14,14 @@ const historyBytes = 1_000_000
 export const bench: Bench = {
   title: 'The gateway beside a plain reverse proxy',
   about:
-    `A model server that answers at once (1,000 characters, or with a stream of 20 pieces, the first at once and the others 5 ms apart), before it our gateway (2,000 attempts, every call recorded), or the reverse proxy that one writes with node:http and undici; each in a process of its own, the load in this one, all on two cores. Prompts have ${promptChars} characters. Saturation: 64 calls or 384 streams at a time. Half of it: arrivals at random, the model server's own time taken off. ` +
+    `A model server that answers at once (1,000 characters, or with a stream of 20 pieces, the first at once and the others 5 ms apart, each stream in its own time), before it our gateway (2,000 attempts, every call recorded), or the reverse proxy that one writes with node:http and undici; each in a process of its own, the load in this one, all on two cores. Prompts have ${promptChars} characters. Saturation: 64 calls or 384 streams at a time. Half of it: arrivals at random, the model server's own time taken off. All take turns in ${rounds} short rounds; medians of rounds. ` +
     `Then ${streams} streams at once, a piece a second each; and a conversation of ${turns} turns and 1 MB.`,
   async run(progress) {
-    const whole: Round[] = []
-    const streamed: Round[] = []
-    for (let run = 0; run < repetitions; run++) {
-      for (const [rounds, stream] of [
-        [whole, false],
-        [streamed, true],
-      ] as const) {
-        const round = await versus({ stream, promptChars })
-        rounds.push(round)
-        progress(
-          `run ${run + 1}, ${stream ? 'streams' : 'whole replies'}: proxy ${figure(round.saturation.proxy)}/s, ours ${figure(round.saturation.ours)}/s, ` +
-            `added ${figure(round.addedTotal.ours)} ms, to the first byte ${figure(round.addedFirst.ours)} ms (proxy ${figure(round.addedTotal.proxy)}, ${figure(round.addedFirst.proxy)})`,
-        )
-      }
-    }
+    const before = loadavg()[0]!
+    const whole = await versus({ stream: false, promptChars, rounds })
+    progress(`whole replies: ${told(whole)}`)
+    const streamed = await versus({ stream: true, promptChars, rounds })
+    progress(`streams: ${told(streamed)}`)
     const history = await longHistory(turns, historyBytes)
     const memory = await memoryOfStreams()
     return {
@@ -38,21 +29,27 @@ export const bench: Bench = {
         medianOf(
           'added to a call at half of saturation, median',
           'ms',
-          whole.map(({ addedTotal }) => addedTotal.ours),
+          whole.added.map(({ total }) => total.ours),
           { below: 1 },
         ),
         medianOf(
           'added to the first byte of a stream at half of saturation, median',
           'ms',
-          streamed.map(({ addedFirst }) => addedFirst.ours),
+          streamed.added.map(({ first }) => first.ours),
           { below: 0.5 },
         ),
-        medianOf('calls per second at saturation over those of the proxy', '', whole.map(ratio), {
-          atLeast: 0.5,
-        }),
-        medianOf('streams per second at saturation over those of the proxy', '', streamed.map(ratio), {
-          atLeast: 0.5,
-        }),
+        medianOf(
+          'calls per second at saturation over those of the proxy',
+          '',
+          whole.saturated.map(({ perSecond: { ours, proxy } }) => ours / proxy),
+          { atLeast: 0.5 },
+        ),
+        medianOf(
+          'streams per second at saturation over those of the proxy',
+          '',
+          streamed.saturated.map(({ perSecond: { ours, proxy } }) => ours / proxy),
+          { atLeast: 0.5 },
+        ),
         ...memory.measurements,
         {
           what: `bytes of the record over those of a history of ${turns} turns, ${figure(history.historyBytes)} bytes`,
@@ -65,67 +62,54 @@ export const bench: Bench = {
           unit: 'ms',
           value: history.lastMs,
         },
-        medianOf(
-          'calls per second at saturation',
-          '/s',
-          whole.map(({ saturation }) => saturation.ours),
-        ),
-        medianOf(
-          'the same of the proxy',
-          '/s',
-          whole.map(({ saturation }) => saturation.proxy),
-        ),
-        medianOf(
-          'streams per second at saturation',
-          '/s',
-          streamed.map(({ saturation }) => saturation.ours),
-        ),
-        medianOf(
-          'the same of the proxy',
-          '/s',
-          streamed.map(({ saturation }) => saturation.proxy),
-        ),
-        medianOf(
-          'processor time of a call',
-          'ms',
-          whole.map(({ cpuMs }) => cpuMs.ours),
-        ),
-        medianOf(
-          'the same of the proxy',
-          'ms',
-          whole.map(({ cpuMs }) => cpuMs.proxy),
-        ),
-        medianOf(
-          'processor time of a stream',
-          'ms',
-          streamed.map(({ cpuMs }) => cpuMs.ours),
-        ),
-        medianOf(
-          'the same of the proxy',
-          'ms',
-          streamed.map(({ cpuMs }) => cpuMs.proxy),
-        ),
-        medianOf(
-          'added to a call by the proxy, at the same rate',
-          'ms',
-          whole.map(({ addedTotal }) => addedTotal.proxy),
-        ),
-        medianOf(
-          'added to the first byte of a stream by the proxy',
-          'ms',
-          streamed.map(({ addedFirst }) => addedFirst.proxy),
-        ),
+        ...explained('calls', whole),
+        ...explained('streams', streamed),
       ],
       notes: [
         `the program of the long conversation sent ${figure(history.sentBytes / 1e6)} MB in all.`,
+        `load of the machine before and after, of which the bench itself makes about two: ${figure(before)}, ${figure(loadavg()[0]!)}.`,
         ...memory.notes,
       ],
     }
   },
 }
 
-function ratio({ saturation }: Round): number {
-  return saturation.ours / saturation.proxy
+type Versus = Awaited<ReturnType<typeof versus>>
+
+function told({ saturated, added }: Versus): string {
+  const of = (values: number[]): string => figure(median(values))
+  const { proxy, ours } = sides(saturated.map(({ perSecond }) => perSecond))
+  const total = sides(added.map(({ total }) => total))
+  const first = sides(added.map(({ first }) => first))
+  return (
+    `proxy ${of(proxy)}/s, ours ${of(ours)}/s, added ${of(total.ours)} ms, to the first byte ${of(first.ours)} ms ` +
+    `(proxy ${of(total.proxy)}, ${of(first.proxy)})`
+  )
+}
+
+/** Figures that explain those with an aim. */
+function explained(what: 'calls' | 'streams', { saturated, added }: Versus): Measurement[] {
+  const perSecond = sides(saturated.map(({ perSecond }) => perSecond))
+  const cpuMs = sides(saturated.map(({ cpuMs }) => cpuMs))
+  const byProxy =
+    what === 'calls' ? added.map(({ total }) => total.proxy) : added.map(({ first }) => first.proxy)
+  return [
+    medianOf(`${what} per second at saturation`, '/s', perSecond.ours),
+    medianOf('the same of the proxy', '/s', perSecond.proxy),
+    medianOf(`processor time of one of the ${what}`, 'ms', cpuMs.ours),
+    medianOf('the same of the proxy', 'ms', cpuMs.proxy),
+    medianOf(
+      what === 'calls'
+        ? 'added to a call by the proxy, at the same rate'
+        : 'added to the first byte of a stream by the proxy, at the same rate',
+      'ms',
+      byProxy,
+    ),
+  ]
+}
+
+function sides(rounds: { proxy: number; ours: number }[]): { proxy: number[]; ours: number[] } {
+  return { proxy: rounds.map(({ proxy }) => proxy), ours: rounds.map(({ ours }) => ours) }
 }
 
 async function memoryOfStreams(): Promise<{ measurements: Measurement[]; notes: string[] }> {

@@ -63,8 +63,8 @@ export class Load {
     return { firstMs, totalMs: performance.now() - began }
   }
 
-  /** Calls one after the other in so many lanes. Gives calls per second. */
-  async saturate(lanes: number, forMs: number): Promise<number> {
+  /** Calls one after the other in so many lanes. Gives how many there were, and how long they took. */
+  async saturate(lanes: number, forMs: number): Promise<{ calls: number; ms: number }> {
     const began = performance.now()
     let done = 0
     const lane = async (): Promise<void> => {
@@ -74,7 +74,7 @@ export class Load {
       }
     }
     await Promise.all(Array.from({ length: lanes }, lane))
-    return (done * 1000) / (performance.now() - began)
+    return { calls: done, ms: performance.now() - began }
   }
 
   /** Calls at random moments, at a rate on average, whether or not earlier ones are answered. */

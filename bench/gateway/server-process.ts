@@ -47,10 +47,13 @@ function answer<T>(child: ChildProcess, field: 'served' | 'cpuMs'): Promise<T> {
       const told = message as Record<string, unknown>
       if (!(field in told)) return
       child.off('message', onMessage)
+      child.off('exit', onExit)
       resolve((field === 'served' ? told['served'] : told) as T)
     }
+    const onExit = (code: number | null): void =>
+      reject(new Error(`a server of the bench ended with ${code}`))
     child.on('message', onMessage)
-    child.once('exit', (code) => reject(new Error(`a server of the bench ended with ${code}`)))
+    child.once('exit', onExit)
   })
 }
 

@@ -22,20 +22,33 @@ const first = event({ role: 'assistant', content: '' })
 const piece = event({ content: ' a token or so' })
 const last = `${event({}, 'stop')}data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices: [], usage })}\n\ndata: [DONE]\n\n`
 
-/** Streams under way, and how many pieces each has still to get: one timer serves them all. */
-const streams = new Map<ServerResponse, number>()
+/** Streams under way by the millisecond of a gap in which each was begun, and how many pieces each has still to get. */
+const phases = Array.from({ length: gapMs }, () => new Map<ServerResponse, number>())
+let told = now()
+
+function now(): number {
+  return Math.floor(performance.now())
+}
+
+function phaseOf(ms: number): Map<ServerResponse, number> {
+  return phases[ms % gapMs]!
+}
+
+// One timer serves them all, each in its own time: pieces of all streams in one moment would be a jam of our making.
 if (gapMs > 0) {
   setInterval(() => {
-    for (const [response, left] of streams) {
-      if (left > 0) {
-        response.write(piece)
-        streams.set(response, left - 1)
-      } else {
-        streams.delete(response)
-        response.end(last)
-      }
-    }
-  }, gapMs)
+    for (const until = now(); told < until; told++) for (const stream of phaseOf(told)) tell(...stream)
+  }, 1)
+}
+
+function tell(response: ServerResponse, left: number): void {
+  if (left > 0) {
+    response.write(piece)
+    phaseOf(told).set(response, left - 1)
+  } else {
+    phaseOf(told).delete(response)
+    response.end(last)
+  }
 }
 
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
@@ -52,8 +65,10 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(first)
     if (gapMs > 0) {
-      streams.set(response, chunks)
-      response.on('close', () => streams.delete(response))
+      // The one that was served last: its next turn comes a gap from now.
+      const phase = phaseOf(told + gapMs - 1)
+      phase.set(response, chunks)
+      response.on('close', () => phase.delete(response))
       return
     }
     for (let index = 0; index < chunks; index++) response.write(piece)

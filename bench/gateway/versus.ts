@@ -4,57 +4,78 @@ import { type ServerProcess, startServer } from './server-process.ts'
 
 /** Calls at a time at saturation; streams last a tenth of a second by themselves. */
 const lanes = { whole: 64, stream: 384 }
-const saturateMs = 4_000
-const rateMs = 6_000
+const warmMs = 1_500
+const saturateMs = 1_500
+const rateMs = 2_000
 const leases = 2_000
 
-/** One round: the model server alone, the proxy before it, ours before it. */
-export interface Round {
-  /** Calls per second at saturation, and milliseconds of processor time of one call. */
-  saturation: { proxy: number; ours: number }
+/** How fast the proxy and ours were under as many calls as they take. */
+export interface Saturated {
+  /** Calls per second. */
+  perSecond: { proxy: number; ours: number }
+  /** Milliseconds of processor time of one call. */
   cpuMs: { proxy: number; ours: number }
-  /** Median milliseconds that are added to the model server's own at half of our saturation. */
-  addedFirst: { proxy: number; ours: number }
-  addedTotal: { proxy: number; ours: number }
 }
 
-/** Measures the proxy and the gateway in front of one model server, one after the other. */
-export async function versus(options: { stream: boolean; promptChars: number }): Promise<Round> {
-  const { stream } = options
+/** Median milliseconds that were added to the model server's own, at half of our saturation. */
+export interface Added {
+  first: { proxy: number; ours: number }
+  total: { proxy: number; ours: number }
+}
+
+/**
+ * Measures the proxy and the gateway in front of one model server in short rounds, in which they take turns: what else
+ * the machine does meets them alike.
+ */
+export async function versus(options: {
+  stream: boolean
+  promptChars: number
+  rounds: number
+}): Promise<{ saturated: Saturated[]; added: Added[] }> {
+  const { stream, rounds } = options
+  const most = stream ? lanes.stream : lanes.whole
   const upstream = await startServer('upstream-main', stream ? ['20', '5'] : [])
   const proxy = await startServer('proxy-main', [String(upstream.port)])
   const ours = await startServer('gateway-main', [String(upstream.port), String(leases)])
   const loads = [upstream, proxy, ours].map((server) => new Load(server, options))
   const [direct, viaProxy, viaOurs] = loads as [Load, Load, Load]
   try {
-    for (const load of loads) await load.saturate(stream ? lanes.stream : lanes.whole, 1_500)
-    const proxied = await saturated(viaProxy, proxy, stream)
-    const gated = await saturated(viaOurs, ours, stream)
-    const rate = gated.perSecond / 2
-    const alone = medians(await direct.atRate(rate, rateMs))
-    const behindProxy = medians(await viaProxy.atRate(rate, rateMs))
-    const behindOurs = medians(await viaOurs.atRate(rate, rateMs))
-    return {
-      saturation: { proxy: proxied.perSecond, ours: gated.perSecond },
-      cpuMs: { proxy: proxied.cpuMs, ours: gated.cpuMs },
-      addedFirst: { proxy: behindProxy.first - alone.first, ours: behindOurs.first - alone.first },
-      addedTotal: { proxy: behindProxy.total - alone.total, ours: behindOurs.total - alone.total },
+    for (const load of loads) await load.saturate(most, warmMs)
+    const saturated: Saturated[] = []
+    for (let round = 0; round < rounds; round++) {
+      const proxied = await saturate(viaProxy, proxy, most)
+      const gated = await saturate(viaOurs, ours, most)
+      saturated.push({
+        perSecond: { proxy: proxied.perSecond, ours: gated.perSecond },
+        cpuMs: { proxy: proxied.cpuMs, ours: gated.cpuMs },
+      })
     }
+    const rate = median(saturated.map(({ perSecond }) => perSecond.ours)) / 2
+    const added: Added[] = []
+    for (let round = 0; round < rounds; round++) {
+      const alone = medians(await direct.atRate(rate, rateMs))
+      const proxied = medians(await viaProxy.atRate(rate, rateMs))
+      const gated = medians(await viaOurs.atRate(rate, rateMs))
+      added.push({
+        first: { proxy: proxied.first - alone.first, ours: gated.first - alone.first },
+        total: { proxy: proxied.total - alone.total, ours: gated.total - alone.total },
+      })
+    }
+    return { saturated, added }
   } finally {
     for (const load of loads) await load.close()
     for (const server of [ours, proxy, upstream]) await server.close()
   }
 }
 
-async function saturated(
+async function saturate(
   load: Load,
   server: ServerProcess,
-  stream: boolean,
+  most: number,
 ): Promise<{ perSecond: number; cpuMs: number }> {
   const before = await server.cpuMs()
-  const perSecond = await load.saturate(stream ? lanes.stream : lanes.whole, saturateMs)
-  const spent = (await server.cpuMs()) - before
-  return { perSecond, cpuMs: spent / ((perSecond * saturateMs) / 1000) }
+  const { calls, ms } = await load.saturate(most, saturateMs)
+  return { perSecond: (calls * 1000) / ms, cpuMs: ((await server.cpuMs()) - before) / calls }
 }
 
 function medians(calls: readonly Call[]): { first: number; total: number } {
