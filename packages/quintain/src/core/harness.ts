@@ -81,8 +81,11 @@ export interface ModelHandle {
   countTokens?(request: ModelRequest, options?: { signal?: AbortSignal }): Promise<number | undefined>
   /** False where nothing is behind it and the agent brings its own model. Absent where that is not known. */
   readonly present?: boolean
-  /** Records a conversation that an agent held by other means, as one turn of its seat; counts against the turn limit. */
-  record(messages: readonly Message[]): void
+  /**
+   * Records a conversation to which an agent added without asking here, as one turn of its seat; counts against the turn
+   * limit. `costUsd` is what it cost, which is unknown when absent.
+   */
+  record(messages: readonly Message[], options?: { costUsd?: number }): void
   /**
    * The address at which a program reaches this model, through the run's gateway: for this attempt only, and dead when
    * it is over. The same at each call. Throws `needs_unmet` where nothing is behind it: the agent brings its own model.

@@ -53,6 +53,17 @@ export class Recorder {
     return this.add(seat, this.leaf(seat), message, options)
   }
 
+  /**
+   * Appends what a seat says in the world, or goes on in what was absorbed, where that is there already: what an agent
+   * recorded of its conversation by itself.
+   */
+  say(seat: Seat, message: Message): number {
+    const told = this.following([this.leaf(seat)], seat, message).find((node) => !this.nodes[node]!.sampled)
+    if (told === undefined) return this.append(seat, message)
+    this.leaves.set(seat, told)
+    return told
+  }
+
   /** The node that a whole history ends in, adding what is new of it. It becomes the seat's leaf. */
   path(seat: Seat, messages: readonly Message[]): number {
     // All nodes where the history so far may end: of equal samples of one prompt, what follows tells which was meant.

@@ -347,7 +347,7 @@ export class Episode {
     const last = recorder.last(seat)
     const told =
       last?.role === 'assistant' && !last.toolCalls?.length && textOf(last.content) === textOf(content)
-    if (!told) recorder.append(seat, { role: 'assistant', content })
+    if (!told) recorder.say(seat, { role: 'assistant', content })
   }
 
   /** Throws when the seat's part is over: cancelled, fenced, or at a limit that its harness did not mind. */

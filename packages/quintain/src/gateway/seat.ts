@@ -201,11 +201,11 @@ export class SeatModel implements ModelHandle {
     return model.countTokens?.(request, { ...context, seat, signal: own.signal ?? signal })
   }
 
-  record(messages: readonly Message[]): void {
+  record(messages: readonly Message[], { costUsd }: { costUsd?: number } = {}): void {
     this.checkLimits(this.options.signal)
     this.turns++
-    // What an agent spends by other means is not known here.
-    this.costUsd = null
+    // What an agent spends by other means is not known here, unless it says.
+    this.costUsd = addCost(this.costUsd, costUsd ?? null)
     this.options.recorder.path(this.options.seat, messages)
   }
 

@@ -57,6 +57,14 @@ describe('agent', () => {
       { reply },
     )
     expect(later.recorded).toHaveLength(1)
+    const once = await play(
+      async ({ model, messages }) => {
+        if (messages.length === 2) await model.doGenerate({ prompt: [] })
+        return 'x'
+      },
+      { reply },
+    )
+    expect(once.recorded.map((messages) => messages.length)).toEqual([5, 7])
     const { context, done: idle } = fakeContext()
     await agent(() => 'x').run({ ...context, model: { ...context.model, present: true } })
     expect(idle.recorded).toEqual([])

@@ -7,7 +7,8 @@ import { ServedTools } from './tools/served-tools.ts'
 import type { ToolDesk } from './tools/tool-desk.ts'
 
 /**
- * An agent passed as a function: the text it answers with. It is called once per turn of the environment.
+ * An agent passed as a function: the text it answers with. It is called once per turn of the environment. With no text
+ * it has nothing more to say, and its part ends as `no_answer`.
  * One that throws, or answers with something else than text, ends the rollout as `agent_error`, which is graded on
  * what was left behind.
  */
@@ -52,7 +53,7 @@ async function play<Data>(context: HarnessContext, run: AgentFunction<Data>) {
       const turn = agentTurn(context, question, parts)
       // What the task's data is, the one who wrote both knows.
       const text: unknown = await withRollout(turn, () => run(turn as AgentTurn<Data>))
-      if (typeof text === 'string') return { content: text }
+      if (typeof text === 'string') return text === '' ? {} : { content: text }
       const kind = text === null ? 'null' : typeof text
       throw new TypeError(`the agent answered with ${kind}; an agent function returns text`)
     })

@@ -23,8 +23,9 @@ export interface Answer {
 /**
  * Plays a seat with an agent that is asked once per turn of the environment and makes its model calls by itself.
  *
- * An agent whose model calls do not pass through this seat is recorded by what it says, one turn for each answer. One
- * that could have made them and made none has taken no turn.
+ * An answer behind which no model call of its turn stood is recorded as a turn, so that asking once does not lift the
+ * limit from what is said after. Where a model is there to be asked, only what the world is told counts so: an agent that
+ * ends without having asked has taken no turn.
  */
 export async function converse(
   context: HarnessContext,
@@ -32,24 +33,24 @@ export async function converse(
 ): Promise<HarnessResult> {
   const messages: Message[] = context.messages.slice()
   const tools = new ToolDesk(context.tools, messages)
-  /** Turns that were counted because somebody else's model was behind them. */
-  let recorded = context.model.turns
+  const mostTurns = context.limits.turns ?? Number.POSITIVE_INFINITY
   let told = 0
   try {
     for (let turn = 0; ; turn++) {
       // Before the agent is asked: a turn beyond the limit would still use tools.
-      if (context.model.turns === recorded && turn >= (context.limits.turns ?? Number.POSITIVE_INFINITY))
-        return { outcome: 'turn_limit' }
+      const before = context.model.turns
+      if (Math.max(turn, before) >= mostTurns) return { outcome: 'turn_limit' }
       const news = messages.slice(told)
-      const asked = { messages, news, input: textOf(messages.at(-1)?.content), turn, tools }
-      const { content: answer, end } = await ask(asked)
+      const question = { messages, news, input: textOf(messages.at(-1)?.content), turn, tools }
+      const { content: answer, end } = await ask(question)
       context.signal.throwIfAborted()
       if (answer !== undefined) messages.push({ role: 'assistant', content: answer })
       told = messages.length
-      if (context.model.present !== true && context.model.turns === recorded) {
-        context.model.record(messages)
-        recorded = context.model.turns
-      }
+      const handsOver =
+        context.reply !== undefined && answer !== undefined && end === undefined && tools.done === undefined
+      const asked = context.model.turns > before
+      if (!asked && context.model.present !== true) context.model.record(messages)
+      else if (!asked && handsOver) context.model.record(messages, { costUsd: 0 })
       const said = answer === undefined ? {} : { answer }
       if (tools.done !== undefined) return { outcome: 'env_done', stop: tools.done, ...said }
       if (end !== undefined) return { ...said, ...end }
