@@ -6,7 +6,6 @@ import {
   type Harness,
   type HarnessContext,
   type HarnessResult,
-  type Message,
   type Model,
   type ModelAddress,
   type ModelHandle,
@@ -216,8 +215,8 @@ class Play {
       present: this.options.spec.seats[this.start.seat]?.kind !== 'agent',
       generate: (request, options) => seat.generate(request, options),
       countTokens: (request, options) => seat.countTokens(request, options),
-      record: (messages: readonly Message[]) => {
-        seat.record(messages)
+      record: (messages, options) => {
+        seat.record(messages, options)
         const last = messages.at(-1)
         this.said = last?.role === 'assistant' ? last.content : undefined
       },
