@@ -5,8 +5,9 @@ import type { Ticker } from '../models/ticker.ts'
 import type { Issued } from './credential.ts'
 import type { Exchange } from './exchange.ts'
 import type { LeaseOptions } from './gateway.ts'
+import { HeldBodies } from './held-bodies.ts'
 import { identityOf, LeaseCalls } from './lease-calls.ts'
-import type { JsonBody } from './read-body.ts'
+import { heaviestBody, type JsonBody } from './read-body.ts'
 import { attemptOver, broken, Refusal, refusalOf } from './refusal.ts'
 import { ReplyHistories } from './reply-histories.ts'
 import { type CallPatience, SharedCall } from './shared-call.ts'
@@ -21,6 +22,8 @@ export interface LeaseShared {
   patience: CallPatience
   ticker: Ticker
   maxBodyBytes: number
+  /** Bodies of all leases. */
+  bodies: HeldBodies
   log(text: string): void
 }
 
@@ -36,7 +39,8 @@ export class GatewayLease {
   private readonly histories = new ReplyHistories()
   private asked = 0
   private underWay = 0
-  private bodyBytes = 0
+  /** Bodies that are being read, and those of calls under way. */
+  private readonly bodies: HeldBodies
   private closed = false
 
   constructor({ handle, apiKey }: Issued, options: LeaseOptions, shared: LeaseShared) {
@@ -44,6 +48,7 @@ export class GatewayLease {
     this.apiKey = apiKey
     this.options = options
     this.shared = shared
+    this.bodies = new HeldBodies(2 * heaviestBody(shared.maxBodyBytes), shared.bodies)
     this.model = modelName(options.seat.id)
   }
 
@@ -51,21 +56,36 @@ export class GatewayLease {
     return this.closed || this.options.signal?.aborted === true
   }
 
-  /** Answers a call, or joins it to the one that it repeats. Throws what `refusalOf` knows. */
+  /**
+   * Answers a call, or joins it to the one that it repeats; lets the body go when its reply no longer needs it. Throws
+   * what `refusalOf` knows.
+   */
   answer(exchange: Exchange, dialect: Dialect, body: JsonBody): void {
+    const { held } = body
+    try {
+      if (!exchange.closed && this.begin(exchange, dialect, body)) return
+    } catch (thrown) {
+      this.countBytes(-held)
+      throw thrown
+    }
+    this.countBytes(-held)
+  }
+
+  /** False where the call is under way already. */
+  private begin(exchange: Exchange, dialect: Dialect, { json, text, held }: JsonBody): boolean {
     if (this.over) throw new Refusal(attemptOver)
-    const identity = identityOf(exchange, dialect.name, body.text)
+    const identity = identityOf(exchange, dialect.name, text)
     const known = this.calls.find(identity)
     if (known !== undefined) {
       known.attach(exchange)
-      return
+      return false
     }
     if (this.underWay >= mostCalls)
       throw soon(
         'too_many_calls',
         `More than ${mostCalls} calls of this attempt are under way; wait for some.`,
       )
-    const request = dialect.readRequest(body.json, { history: (id) => this.histories.find(id) })
+    const request = dialect.readRequest(json, { history: (id) => this.histories.find(id) })
     const context: ReplyContext = {
       request,
       model: this.model,
@@ -78,15 +98,25 @@ export class GatewayLease {
       patience: this.shared.patience,
       ticker: this.shared.ticker,
       onDefect: (thrown) => this.defect(thrown),
+      onLetGo: () => this.countBytes(-held),
       onForgotten: () => this.calls.delete(identity.key, call),
     })
     this.calls.add(identity.key, call)
     call.attach(exchange)
     void this.ask(call, dialect, context)
+    return true
   }
 
   /** How many tokens a prompt has: what the model says, or a guess from its length. */
   async countTokens(dialect: Dialect, body: JsonBody): Promise<number> {
+    try {
+      return await this.counted(dialect, body)
+    } finally {
+      this.countBytes(-body.held)
+    }
+  }
+
+  private async counted(dialect: Dialect, body: JsonBody): Promise<number> {
     // The number of tokens that a reply may have says nothing of its prompt, and is not asked for.
     const json =
       typeof body.json === 'object' && body.json !== null && !Array.isArray(body.json)
@@ -99,13 +129,16 @@ export class GatewayLease {
   }
 
   /**
-   * Counts bytes of bodies that are being read, which whoever calls gives back as a negative number. Throws a `Refusal`
-   * where an attempt sends more at once than any of its bodies may have twice.
+   * Counts bytes of bodies that are being read or held, which whoever calls gives back as a negative number. Throws a
+   * `Refusal` where an attempt holds more at once than two of the heaviest bodies, or all attempts more than there is
+   * room for.
    */
   countBytes(bytes: number): void {
-    this.bodyBytes += bytes
-    if (this.bodyBytes > 2 * this.shared.maxBodyBytes)
-      throw soon('too_many_bytes', 'The bodies that this attempt sends at once are too large together.')
+    if (!this.bodies.add(bytes) && bytes > 0)
+      throw soon(
+        'too_many_bytes',
+        'The bodies under way are too large together; wait for the calls that were made before.',
+      )
   }
 
   close(): void {

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { getHeapStatistics } from 'node:v8'
 import { stackOf } from '../core/index.ts'
 import { dialects } from '../models/dialects/index.ts'
 import { Ticker } from '../models/ticker.ts'
+import { breathed } from './breathe.ts'
 import { Credentials, sameText } from './credential.ts'
 import type { Gateway, GatewayOptions, Lease, LeaseOptions } from './gateway.ts'
 import { GatewayLease, type LeaseShared } from './gateway-lease.ts'
+import { HeldBodies } from './held-bodies.ts'
 import { isForeign } from './host-guard.ts'
 import { inProcessFetch } from './in-process-fetch.ts'
 import { listen } from './listen.ts'
@@ -33,6 +36,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
     patience,
     ticker: new Ticker(Math.min(1_000, Math.max(5, shortest / 10))),
     maxBodyBytes,
+    bodies: new HeldBodies(getHeapStatistics().heap_size_limit / 3),
     log,
   }
   const credentials = new Credentials()
@@ -51,6 +55,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
   const names = new Set((options.hosts ?? []).map((name) => name.toLowerCase()))
 
   function answer(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    breathed()
     void serve(new NodeExchange(request, response, expectsContinue), served)
   }
 

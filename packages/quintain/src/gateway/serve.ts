@@ -47,7 +47,6 @@ async function answer(
   if (route.kind === 'model') return sendJson(exchange, modelEntry(route.id, anthropic))
   const { maxBodyBytes } = served
   const body = await readJson(exchange, { maxBytes: maxBodyBytes, count: (bytes) => lease.countBytes(bytes) })
-  if (exchange.closed) return
   if (route.kind === 'call') lease.answer(exchange, dialect, body)
   else sendJson(exchange, { input_tokens: await lease.countTokens(dialect, body) })
 }

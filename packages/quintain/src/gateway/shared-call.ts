@@ -21,6 +21,8 @@ export interface SharedCallOptions {
   ticker: Ticker
   /** Told of what a dialect threw. */
   onDefect(thrown: unknown): void
+  /** Its request is let go: the reply is written, or nobody wants it. */
+  onLetGo(): void
   /** Nobody will ask for it any more. */
   onForgotten(): void
 }
@@ -116,6 +118,7 @@ export class SharedCall implements Ticked {
     this.forget()
     if (this.end !== undefined) this.recipient?.breakOff()
     else this.deliver({ error: attemptOver })
+    this.letGo()
     this.controller.abort(new CallerLeft(attemptOver.message))
   }
 
@@ -123,6 +126,7 @@ export class SharedCall implements Ticked {
     this.recipient?.tick(at, this.stream)
     if (at < this.forgetAt) return
     this.forget()
+    this.letGo()
     if (this.end === undefined)
       this.controller.abort(new CallerLeft('the caller of this model call has gone'))
   }
@@ -132,6 +136,7 @@ export class SharedCall implements Ticked {
     if (recipient === undefined) return
     if (!recipient.begun) {
       recipient.send(this.render(end))
+      this.letGo()
       return
     }
     try {
@@ -150,8 +155,10 @@ export class SharedCall implements Ticked {
     if (this.end === undefined) this.forgetAt = now() + this.options.patience.graceMs
     // A stream that was read to its end, or that we broke off, is asked for by nobody again; a whole reply may be, by an
     // SDK that gave up on it in the moment in which it was sent.
-    else if (taken ? this.stream : recipient.begun && 'error' in this.end) this.forget()
-    else {
+    else if (taken ? this.stream : recipient.begun && 'error' in this.end) {
+      this.forget()
+      this.letGo()
+    } else {
       this.taken = taken
       this.keep(this.end)
     }
@@ -163,6 +170,11 @@ export class SharedCall implements Ticked {
     // What went wrong is worth another call before long.
     this.forgetAt = now() + (this.taken || 'error' in end ? graceMs : keepMs)
     this.render(end)
+    this.letGo()
+  }
+
+  private letGo(): void {
+    if (this.context !== undefined) this.options.onLetGo()
     this.context = undefined
     this.streamed = undefined
   }
