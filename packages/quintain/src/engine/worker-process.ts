@@ -85,7 +85,8 @@ export class WorkerProcess {
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => options.log(text))
     }
-    const words = this.child.stdio[watchdogFd] as Readable | undefined
+    // Without a file descriptor left there are no streams, whatever the type says.
+    const words = this.child.stdio?.[watchdogFd] as Readable | undefined
     if (words != null) createInterface({ input: words }).on('line', (line) => this.hear(line))
     this.child.on('error', (error) => this.end({ how: 'killed', detail: error.message }))
     // `close` comes after the last of the pipes was read, so the worker's last word is in. It does not come while a

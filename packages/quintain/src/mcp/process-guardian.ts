@@ -21,13 +21,13 @@ let shell: ChildProcess | undefined
 export function guardGroup(group: number): () => void {
   if (process.platform === 'win32') return () => {}
   shell ??= startShell()
-  shell.stdin?.write(`+ ${group}\n`)
+  shell?.stdin?.write(`+ ${group}\n`)
   return () => {
     shell?.stdin?.write(`- ${group}\n`)
   }
 }
 
-function startShell(): ChildProcess {
+function startShell(): ChildProcess | undefined {
   const child = spawn('/bin/sh', ['-c', script], {
     env: {},
     cwd: '/',
@@ -36,6 +36,7 @@ function startShell(): ChildProcess {
   })
   // Without a shell the groups are not guarded; nothing else depends on it.
   child.on('error', () => {})
+  if (child.stdio === undefined) return undefined
   child.stdin.on('error', () => {})
   child.on('exit', () => {
     shell = undefined

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { clearTimeout, setTimeout } from '../core/own-time.ts'
+import { withStreams } from '../core/with-streams.ts'
 import { parseLine } from './json-rpc.ts'
 import { LineReader } from './line-reader.ts'
 import { guardGroup } from './process-guardian.ts'
@@ -60,13 +61,14 @@ export class StdioTransport implements Transport {
   /** Resolves when the process runs; rejects with what `spawn` says when it does not. */
   async start(): Promise<void> {
     const { command, args, env, cwd } = this.options
-    const child = spawn(command, [...args], {
+    const spawned = spawn(command, [...args], {
       env: { ...env },
       ...(cwd === undefined ? {} : { cwd }),
       detached: process.platform !== 'win32',
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     })
+    const child = withStreams(spawned)
     this.child = child
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {

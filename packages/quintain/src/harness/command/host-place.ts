@@ -2,6 +2,7 @@ import type { BoxFiles } from '../../core/index.ts'
 import { processDriver } from '../../sandbox/index.ts'
 import { HostProgram, refusedStart } from './host-program.ts'
 import type { Place } from './place.ts'
+import { notStartedFault } from './program-end.ts'
 
 /**
  * This machine: a fresh folder, and of our variables only `PATH`. What the program leaves behind is found by a variable
@@ -58,7 +59,13 @@ export async function hostPlace(options: {
         signal.removeEventListener('abort', stop)
       }
     },
-    start: (argv, { env }) => start(argv, env, true),
+    start(argv, { env }) {
+      try {
+        return start(argv, env, true)
+      } catch (thrown) {
+        throw notStartedFault(argv[0] ?? '', refusedStart(thrown).notStarted)
+      }
+    },
     async close() {
       await Promise.all([...running].map((program) => program.stop(graceMs)))
       await box.stop()

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { clearTimeout, setTimeout } from '../../core/own-time.ts'
+import { withStreams } from '../../core/with-streams.ts'
 import { KeptOutput, outputFields } from '../../sandbox/command-output.ts'
 import { isAlive } from '../../sandbox/process-table.ts'
 import { LineQueue, mostLineBytes } from './line-queue.ts'
@@ -28,12 +29,13 @@ export class HostProgram implements LineProgram {
     lines: boolean
   }) {
     const [program = '', ...rest] = options.argv
-    this.child = spawn(program, rest, {
+    const spawned = spawn(program, rest, {
       cwd: options.cwd,
       env: options.env,
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     })
+    this.child = withStreams(spawned)
     const { stdin, stdout, stderr } = this.child
     // A program need not read what it is told.
     stdin.on('error', () => {})
@@ -106,7 +108,7 @@ export class HostProgram implements LineProgram {
 }
 
 /** How a program ended that the system would not start, or could not be asked to. */
-export function refusedStart(thrown: unknown): ProgramEnd {
+export function refusedStart(thrown: unknown): ProgramEnd & Required<Pick<ProgramEnd, 'notStarted'>> {
   const { code = '' } = thrown as NodeJS.ErrnoException
   const notStarted = code.startsWith('ERR_INVALID') ? 'invalid' : (refusals[code] ?? 'no_process')
   return { exitCode: null, signal: null, timedOut: false, stdout: '', stderr: '', notStarted }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { Availability, Box, BoxOptions, SandboxDriver } from '../../core/sandbox.ts'
+import { withStreams } from '../../core/with-streams.ts'
 import { type BoxPlan, planBox, refuseOption } from '../box-options.ts'
 import { findProgram } from '../find-program.ts'
 import { killQuietly, startOf } from '../process-table.ts'
@@ -107,7 +108,13 @@ class BwrapDriver implements SandboxDriver {
     // Before there is anything that would have to be removed again.
     const options = bwrapOptions(plan)
     const cgroup = this.#makeCgroup(plan)
-    const child = this.#spawn(plan, options, cgroup !== undefined)
+    let child: ChildProcess
+    try {
+      child = this.#spawn(plan, options, cgroup !== undefined)
+    } catch (error) {
+      await cgroup?.remove()
+      throw sandboxFault('sandbox_start_failed', 'no process could be started for a box', error)
+    }
     const ended = new Promise<void>((resolve) => {
       child.once('close', () => resolve())
       child.once('error', () => resolve())
@@ -187,7 +194,7 @@ class BwrapDriver implements SandboxDriver {
       : { dataBytes: Math.ceil(memoryMb * 2 ** 20), processes: pids + 1 }
     const command = ['/usr/bin/perl', '-e', supervisor, ...supervisorArguments(machine, floor)]
     const readOnly = plan.readOnlyFiles.flatMap((file) => ('link' in file ? [Buffer.alloc(0)] : [file.data]))
-    const child = spawn(this.#program!, ['--args', String(descriptors.options), '--', ...command], {
+    const spawned = spawn(this.#program!, ['--args', String(descriptors.options), '--', ...command], {
       argv0: plan.label === '' ? 'quintain-box' : `quintain-box ${plan.label}`,
       env: {},
       cwd: '/',
@@ -198,6 +205,7 @@ class BwrapDriver implements SandboxDriver {
       ],
       ...ownUser(),
     })
+    const child = withStreams(spawned)
     const give = (descriptor: number, bytes: Uint8Array) => {
       const pipe = at(child, descriptor)
       // Bubblewrap that failed before it read is told by its exit.

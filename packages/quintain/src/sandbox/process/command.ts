@@ -2,11 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecOptions, ExecResult } from '../../core/sandbox.ts'
+import { withStreams } from '../../core/with-streams.ts'
 import { type BoxPlan, checkVariables } from '../box-options.ts'
 import { KeptOutput, outputFields } from '../command-output.ts'
 import { notStarted, toCommand } from '../exec-result.ts'
 import { isAlive, killQuietly } from '../process-table.ts'
-import { stoppedFault } from '../sandbox-fault.ts'
+import { sandboxFault, stoppedFault } from '../sandbox-fault.ts'
 import type { Talks } from '../talks.ts'
 import { whenQuiet } from './last-output.ts'
 
@@ -55,7 +56,7 @@ export async function runProcess(
   const [mark, value] = box.mark
   let child: ChildProcessWithoutNullStreams
   try {
-    child = spawn('/bin/sh', ['-c', limited, 'box', ...argv], {
+    const spawned = spawn('/bin/sh', ['-c', limited, 'box', ...argv], {
       cwd: folder,
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -68,8 +69,12 @@ export async function runProcess(
         [mark]: value,
       },
     })
+    child = withStreams(spawned)
   } catch (error) {
-    return never(startRefusal(error))
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EMFILE') return never(startRefusal(error))
+    talk?.end()
+    throw sandboxFault('sandbox_io', 'no file descriptor is left to start a command with', error)
   }
   return new Promise<ExecResult>((resolve, reject) => {
     if (child.pid !== undefined) box.groups.add(child.pid)
