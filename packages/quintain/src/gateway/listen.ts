@@ -1,11 +1,13 @@
-import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { QuintainError } from '../core/errors.ts'
+import { socketFolder } from './socket-folder.ts'
+
+/** Connections of one of the two servers; more are closed as they come. */
+const mostConnections = 8_192
+
+/** How long the head of a request may take to come. A credential is in it: until then nobody knows who is there. */
+const headMs = 10_000
 
 /** Answers one request; `expectsContinue` where its body is sent only once it was asked for. */
 export type OnRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void
@@ -17,15 +19,25 @@ export interface Listening {
   close(): Promise<void>
 }
 
+export interface ListenOptions {
+  port: number
+  bodyMs: number
+  /** The body of an answer to what is no HTTP. */
+  malformed(status: number): string
+  /** Told of connections that could not be taken, as when all files are in use. */
+  onError(thrown: Error): void
+}
+
 /**
  * Listens on 127.0.0.1 and on a Unix socket (on Windows a named pipe) in a folder of its own, which only this user can
  * enter. Throws `usage` for a port that cannot be had.
  */
 export async function listen(
   onRequest: { tcp: OnRequest; socket: OnRequest },
-  { port, bodyMs, malformed }: { port: number; bodyMs: number; malformed(status: number): string },
+  options: ListenOptions,
 ): Promise<Listening> {
-  const servers = [onRequest.tcp, onRequest.socket].map((handle) => httpServer(handle, { bodyMs, malformed }))
+  const { port, onError } = options
+  const servers = [onRequest.tcp, onRequest.socket].map((handle) => httpServer(handle, options))
   const [tcp, local] = servers as [Server, Server]
   const folder = await socketFolder()
   const closeAll = async (): Promise<void> => {
@@ -42,25 +54,27 @@ export async function listen(
       cause,
     })
   }
+  for (const server of servers) server.on('error', onError)
   return { port: (tcp.address() as AddressInfo).port, socketPath: folder.path, close: closeAll }
 }
 
 function httpServer(
   handle: OnRequest,
-  { bodyMs, malformed }: { bodyMs: number; malformed(status: number): string },
+  { bodyMs, malformed }: Pick<ListenOptions, 'bodyMs' | 'malformed'>,
 ): Server {
   const server = createServer(
     {
       // A client that keeps a connection for later should not find it closed while it sends.
       keepAliveTimeout: 75_000,
       requestTimeout: bodyMs,
-      headersTimeout: Math.min(bodyMs, 60_000),
+      headersTimeout: Math.min(bodyMs, headMs),
       connectionsCheckingInterval: Math.min(5_000, Math.max(20, bodyMs / 4)),
       // Of what waits to be sent, and of what waits to be read; thousands of streams may be open.
       highWaterMark: 16 * 1024,
     },
     (request, response) => handle(request, response, false),
   )
+  server.maxConnections = mostConnections
   server.on('checkContinue', (request, response) => handle(request, response, true))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const status = statuses[error.code ?? ''] ?? 400
@@ -98,23 +112,4 @@ function closeServer(server: Server): Promise<void> {
     server.close(() => resolve())
     server.closeAllConnections()
   })
-}
-
-async function socketFolder(): Promise<{ path: string; remove(): void }> {
-  if (process.platform === 'win32') {
-    return { path: `\\\\.\\pipe\\quintain-gateway-${randomBytes(16).toString('hex')}`, remove() {} }
-  }
-  // A socket's path may have a hundred characters or so.
-  const base = tmpdir().length > 60 ? '/tmp' : tmpdir()
-  const folder = await mkdtemp(join(base, 'quintain-gateway-'))
-  const clear = (): void => rmSync(folder, { recursive: true, force: true })
-  // A run that is broken off closes nothing.
-  process.once('exit', clear)
-  return {
-    path: join(folder, 'gateway.sock'),
-    remove() {
-      process.off('exit', clear)
-      clear()
-    },
-  }
 }

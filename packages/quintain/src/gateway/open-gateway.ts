@@ -71,6 +71,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
     {
       port: options.port ?? 0,
       bodyMs,
+      onError: ({ message }) => log(`gateway: a connection could not be taken: ${message}`),
       malformed: (status) => JSON.stringify(dialects.chat.errorBody({ ...malformed, status })),
     },
   )

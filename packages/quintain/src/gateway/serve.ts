@@ -86,7 +86,9 @@ function notFound({ method }: Exchange): Refusal {
 function unauthorized(): Refusal {
   const message =
     'No attempt has this credential. Send the key that the attempt was given, as bearer token or as x-api-key.'
-  return new Refusal({ status: 401, code: 'invalid_api_key', message }, { 'www-authenticate': 'Bearer' })
+  // Whoever has no credential keeps no connection.
+  const headers = { 'www-authenticate': 'Bearer', connection: 'close' }
+  return new Refusal({ status: 401, code: 'invalid_api_key', message }, headers)
 }
 
 function unknown(thrown: unknown, served: Served) {
