@@ -321,6 +321,16 @@ describe('command', () => {
     expect(talks).toMatchObject({ outcome: 'completed', stop: 'no_answer', said: [] })
   })
 
+  test('that removes its own folder has failed, and nobody else', async () => {
+    const removes = play('require("fs").rmSync(process.cwd(), { recursive: true }); console.log(1)', {
+      reply: () => ({ content: 'go on' }),
+    })
+    await expect(removes).rejects.toMatchObject({
+      name: 'ProgramFailure',
+      message: expect.stringContaining('no way to start for its next turn') as string,
+    })
+  })
+
   test('is not asked beyond its turns', async () => {
     const end = await play('console.log(1)', { reply: () => ({ content: 'go on' }), turns: 2 })
     expect(end).toMatchObject({ outcome: 'turn_limit', said: ['1', '1'] })

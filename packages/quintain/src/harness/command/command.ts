@@ -8,7 +8,7 @@ import { lineAnswer, readAnswer } from './answer.ts'
 import { linksAt, openPlace } from './open-place.ts'
 import { type CommandOptions, type CommandPlan, planCommand } from './options.ts'
 import type { LineProgram, Place } from './place.ts'
-import { failureOf, notStartedFault, type ProgramEnd, ProgramFailure } from './program-end.ts'
+import { failureOf, notStarted, type ProgramEnd, ProgramFailure } from './program-end.ts'
 import { filledArguments, newsText, taskJson } from './task-text.ts'
 import { type Links, variablesOf } from './variables.ts'
 
@@ -70,7 +70,7 @@ class Session {
     const stop = AbortSignal.any([signal, over.signal])
     try {
       return this.plan.turns === 'lines'
-        ? await this.exchange(place, env, json, stop)
+        ? await this.exchange(place, env, { json, turn: question.turn }, stop)
         : await this.runOnce(place, env, { json, text: newsText(question.news), stop, question })
     } finally {
       clearTimeout(timer)
@@ -110,7 +110,7 @@ class Session {
     const end = await place.run(argv, { env, stdin: plan.task === 'stdin' ? text : '', signal: stop })
     context.signal.throwIfAborted()
     if (question.tools.done === undefined) {
-      const ended = this.endOf(end)
+      const ended = this.endOf(end, question.turn)
       if (ended !== undefined) return ended
     }
     const answer = await readAnswer(plan.answer, { end, place, lastReply: () => this.lastReply() })
@@ -121,7 +121,7 @@ class Session {
   private async exchange(
     place: Place,
     env: Record<string, string>,
-    json: string,
+    { json, turn }: { json: string; turn: number },
     stop: AbortSignal,
   ): Promise<Answer> {
     const { plan, context } = this
@@ -142,15 +142,15 @@ class Session {
       context.signal.throwIfAborted()
       if (line !== undefined) return lineAnswer(line)
       if (stop.aborted) return {}
-      return this.endOf(await program.ended) ?? {}
+      return this.endOf(await program.ended, turn) ?? {}
     } finally {
       stop.removeEventListener('abort', end)
     }
   }
 
   /** The end that a program's own end is; undefined when it ended well. Throws its failure. */
-  private endOf(end: ProgramEnd): Answer | undefined {
-    if (end.notStarted !== undefined) throw notStartedFault(this.plan.argv[0] ?? '', end.notStarted)
+  private endOf(end: ProgramEnd, turn: number): Answer | undefined {
+    if (end.notStarted !== undefined) throw notStarted(this.plan.argv[0] ?? '', end.notStarted, turn)
     if (end.timedOut) return { end: { outcome: 'wall_limit', stop: 'box_wall_limit' } }
     const failure = failureOf(end, this.opened?.links.model?.apiKey)
     if (failure !== undefined) throw failure

@@ -40,16 +40,33 @@ export function failureOf(end: ProgramEnd, hide: string | undefined): ProgramFai
   return new ProgramFailure(how, stderr)
 }
 
+const notStartedReasons: Record<NonNullable<ProgramEnd['notStarted']>, string> = {
+  not_found: 'is not where it runs',
+  not_executable: 'cannot be executed',
+  no_folder: 'was to start in a folder that is not there',
+  no_process: 'got no process from the machine',
+  too_long: 'was given arguments that are too long; give it its task on its input or in the file',
+  invalid: 'was given arguments that no program can take',
+}
+
 /** A program that was never started: nobody's score, and the same at every try. */
 export function notStartedFault(program: string, why: NonNullable<ProgramEnd['notStarted']>): SeatStop {
   const name = program.slice(program.lastIndexOf('/') + 1)
-  const reasons: Record<typeof why, string> = {
-    not_found: 'is not where it runs',
-    not_executable: 'cannot be executed',
-    no_folder: 'was to start in a folder that is not there',
-    no_process: 'got no process from the machine',
-    too_long: 'was given arguments that are too long; give it its task on its input or in the file',
-    invalid: 'was given arguments that no program can take',
-  }
-  return platformFault('agent_not_started', `the program ${name} ${reasons[why]}`, why === 'no_process')
+  return platformFault(
+    'agent_not_started',
+    `the program ${name} ${notStartedReasons[why]}`,
+    why === 'no_process',
+  )
+}
+
+/** Why a program did not start at a turn. After its first, it has removed what it starts with or in: its failure. */
+export function notStarted(
+  program: string,
+  why: NonNullable<ProgramEnd['notStarted']>,
+  turn: number,
+): SeatStop | ProgramFailure {
+  const removed = why === 'not_found' || why === 'not_executable' || why === 'no_folder'
+  return turn > 0 && removed
+    ? new ProgramFailure(`left itself no way to start for its next turn: it ${notStartedReasons[why]}`, '')
+    : notStartedFault(program, why)
 }
