@@ -49,6 +49,8 @@ export interface HarnessContext<Data = unknown> {
    * had started none when the seat began. It stays the world's: its `stop` does nothing.
    */
   box?: Box
+  /** Counts something under a name such as `output_cut` among the flags of the attempt. Absent where nothing is counted. */
+  flag?(name: string): void
   /** Aborted when the attempt is over. */
   signal: AbortSignal
   rng: Rng

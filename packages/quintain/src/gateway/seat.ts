@@ -294,7 +294,8 @@ export class SeatModel implements ModelHandle {
     for (const flag of response.flags ?? []) this.flag(flag)
   }
 
-  private flag(flag: string): void {
+  /** Counts something worth knowing of the attempt. */
+  flag(flag: string): void {
     this.flags[flag] = (this.flags[flag] ?? 0) + 1
   }
 

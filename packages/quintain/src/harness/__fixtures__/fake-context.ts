@@ -16,6 +16,7 @@ export interface Done {
   said: unknown[]
   ran: { name: string; arguments: string }[]
   recorded: Message[][]
+  flagged: string[]
 }
 
 export interface FakeOptions {
@@ -34,7 +35,7 @@ export interface FakeOptions {
 
 /** A context without an engine, and what came of it. */
 export function fakeContext(options: FakeOptions = {}): { context: HarnessContext; done: Done } {
-  const done: Done = { sent: [], said: [], ran: [], recorded: [] }
+  const done: Done = { sent: [], said: [], ran: [], recorded: [], flagged: [] }
   const replies = options.replies ?? [{ message: { role: 'assistant', content: 'hello' } }]
   let turns = 0
   let last: ModelResponse['message'] | undefined
@@ -98,6 +99,7 @@ export function fakeContext(options: FakeOptions = {}): { context: HarnessContex
     endpoints: options.endpoints ?? {},
     limits: options.turns === undefined ? {} : { turns: options.turns },
     ...(options.box === undefined ? {} : { box: options.box }),
+    flag: (name) => void done.flagged.push(name),
     signal: options.signal ?? new AbortController().signal,
     rng: createRng('harness'),
   }

@@ -348,6 +348,7 @@ describe('command', () => {
     const answer = String(end.answer)
     expect(answer).toMatch(/^firstx+\n\[\.\.\. 1048\d{5} bytes left out \.\.\.\]\nx+last$/)
     expect(answer.length).toBeLessThan(1100)
+    expect(end.flagged).toEqual(['output_cut'])
   })
 
   test('may print what is no text, and need not read its input', async () => {

@@ -109,6 +109,7 @@ class Session {
         : plan.argv
     const end = await place.run(argv, { env, stdin: plan.task === 'stdin' ? text : '', signal: stop })
     context.signal.throwIfAborted()
+    if (end.truncated?.stdout || end.truncated?.stderr) context.flag?.('output_cut')
     if (question.tools.done === undefined) {
       const ended = this.endOf(end, question.turn)
       if (ended !== undefined) return ended

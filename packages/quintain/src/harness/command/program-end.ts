@@ -6,7 +6,8 @@ import { platformFault } from '../fault-stop.ts'
 export type ProgramEnd = Pick<
   ExecResult,
   'exitCode' | 'signal' | 'timedOut' | 'stdout' | 'stderr' | 'notStarted'
->
+> &
+  Partial<Pick<ExecResult, 'truncated'>>
 
 /** Of a program's last words, so much is kept for the private records. */
 const tailLength = 4_000
