@@ -202,6 +202,7 @@ class Play {
       endpoints: start.endpoints,
       limits: start.limits,
       ...(box === undefined ? {} : { box }),
+      flag: (name) => this.seat.flag(name),
       signal: this.over.signal,
       rng: createRng(`${spec.seed}/agent/${job.order.seed}`).fork(`seat/${start.seat}`),
     }
