@@ -4,6 +4,7 @@ import type { AgentPlayer, Behind, PanelOptions, Player, RunOptions, RunPreview 
 import { printableLine } from '../report/index.ts'
 import { openSandboxDriver } from '../sandbox-drivers.ts'
 import { type AgentOptions, openAgent, textOfAgent } from './agents.ts'
+import { consoleAside } from './console-aside.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
@@ -115,6 +116,7 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
   const envOptions = options.option === undefined ? undefined : parseOptions(options.option)
   const otherSeats = parseSeats(options.seat ?? [])
   const sampling = samplingOf(options)
+  const consoleBack = options.json === true ? consoleAside(io) : undefined
   const opener = new PlayerOpener({ ...options, keyless: options.dryRun === true }, io)
   try {
     const behinds: Behind[] = []
@@ -156,6 +158,7 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
       return await evalOne({ ...shared, seats: { agent: players[0]!, ...seats } }, options, { io, keyNotes })
     return await evalPanel({ ...shared, players, seats }, options, { io, keyNotes })
   } finally {
+    consoleBack?.()
     await opener.close()
   }
 }
@@ -170,7 +173,7 @@ async function evalOne(run: RunOptions, options: EvalOptions, told: Told): Promi
   const { previewRun, startRun } = await import('../engine/index.ts')
   if (options.dryRun) return showPreview([await previewRun(run)], options, told)
   return runSession(
-    (control) => startRun({ ...run, ...control }),
+    { dir: run.dir ?? '', run: (control) => startRun({ ...run, ...control }) },
     options,
     told.io,
     async (planned) => planNotes(options, planned, (await readManifest(run.dir ?? '')).environment),
@@ -187,16 +190,19 @@ async function evalPanel(panel: PanelOptions, options: EvalOptions, told: Told):
     ? watchUntilDecided({ repeats: options.repeats ?? 1, alpha: options.alpha ?? 0.05 })
     : undefined
   return panelSession(
-    async (control) => {
-      const end = await startPanel({
-        ...panel,
-        ...control,
-        ...(watched === undefined ? {} : { watch: watched.watch }),
-      })
-      const decided = watched?.decided()
-      const record = await readPanel(end.dir)
-      if (decided !== undefined && record !== undefined) await writePanel(end.dir, { ...record, decided })
-      return end
+    {
+      dir,
+      async run(control) {
+        const end = await startPanel({
+          ...panel,
+          ...control,
+          ...(watched === undefined ? {} : { watch: watched.watch }),
+        })
+        const decided = watched?.decided()
+        const record = await readPanel(end.dir)
+        if (decided !== undefined && record !== undefined) await writePanel(end.dir, { ...record, decided })
+        return end
+      },
     },
     options,
     told.io,

@@ -13,6 +13,8 @@ export interface CliIo {
   stderr: Sink
   env: Readonly<Record<string, string | undefined>>
   cwd: string
+  /** The process is this command's own: what a user's code does to it is watched for while runs go on. */
+  ownsProcess?: true
   /** Calls `handler` for each Ctrl-C; gives back what stops that. */
   onInterrupt?: (handler: () => void) => () => void
   /** Aborted: as one Ctrl-C. */

@@ -25,6 +25,7 @@ export async function main(): Promise<void> {
     stderr: process.stderr,
     env: process.env,
     cwd: process.cwd(),
+    ownsProcess: true,
     onInterrupt(handler) {
       let times = 0
       const interrupt = () => {

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { readPanel } from '../core/index.ts'
-import type { PanelEnd, RunControl } from '../engine/index.ts'
+import type { PanelEnd } from '../engine/index.ts'
 import {
   type Comparison,
   compareRuns,
@@ -17,7 +17,8 @@ import {
 } from '../report/index.ts'
 import { type ExitCode, exitCodeOfRun, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
-import { drive, type NotesOf, type SessionOptions, summaryHere } from './run-session.ts'
+import { resumeCommandText } from './resume-hint.ts'
+import { drive, type NotesOf, type Session, type SessionOptions, summaryHere } from './run-session.ts'
 
 /** What the runs of a panel came to; the JSON form of `eval -m a -m b`. */
 interface PanelReport {
@@ -34,12 +35,12 @@ interface PanelReport {
  * what they cost. Gives the exit code: the worst of the runs'.
  */
 export async function panelSession(
-  run: (control: RunControl) => Promise<PanelEnd>,
+  session: Session<PanelEnd>,
   options: SessionOptions,
   io: CliIo,
   notesOf: NotesOf,
 ): Promise<ExitCode> {
-  const end = await drive(run, options, io, notesOf)
+  const end = await drive(session, options, io, notesOf)
   const runs: RunSummary[] = []
   for (const { dir } of end.runs) runs.push(await summaryHere(dir, options, io))
   const dir = relative(io.cwd, end.dir) || '.'
@@ -82,7 +83,7 @@ export async function panelSession(
   const decided = end.runs.some(({ stop }) => stop?.code === 'decided')
   const stops = new Set(end.runs.flatMap(({ stop }) => (stop === undefined ? [] : [stop.message])))
   for (const stop of stops) io.stderr.write(`Stopped: ${printableLine(stop)}\n`)
-  if (options.quiet !== true) tellTheRest(dir, runs, io)
+  if (options.quiet !== true) tellTheRest(dir, runs, { io, resume: resumeCommandText(dir, options) })
   const codes = runs.map((summary) => exitCodeOfRun(summary, options.threshold))
   // What was left open because enough was known is what was asked for.
   if (decided) return exitCodes.done
@@ -104,13 +105,17 @@ function troubleLines(summary: RunSummary, letter: string, style: Style): string
   return lines
 }
 
-function tellTheRest(dir: string, runs: readonly RunSummary[], io: CliIo): void {
+function tellTheRest(
+  dir: string,
+  runs: readonly RunSummary[],
+  { io, resume }: { io: CliIo; resume: string },
+): void {
   const shown = printableLine(dir)
   const say = (text: string) => io.stderr.write(`${text}\n`)
   say('')
   say(`Runs: ${shown}`)
   const open = runs.some(({ complete, status }) => !complete || status.faulted > 0)
-  if (open) say(`Go on with all of them: npx quintain resume ${shown}`)
+  if (open) say(`Go on with all of them: ${resume}`)
   say(`Compare them again: npx quintain compare ${shown}`)
   say(`Read one of them: npx quintain report ${printableLine(runs[0]?.run.dir ?? dir)}`)
 }

@@ -3,6 +3,7 @@ import { type ManifestRecord, QuintainError, readManifest, readPanel } from '../
 import type { AgentPlayer, Player, ResumeOptions } from '../engine/index.ts'
 import { openSandboxDriver } from '../sandbox-drivers.ts'
 import { type AgentOptions, openAgent } from './agents.ts'
+import { consoleAside } from './console-aside.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
 import { panelSession } from './panel-session.ts'
@@ -67,6 +68,7 @@ export async function resumeCommand(
   }
   const dir = findRun(run, io.cwd)
   const panel = await readPanel(dir)
+  const consoleBack = options.json === true ? consoleAside(io) : undefined
   const opener = new PlayerOpener(options, io)
   try {
     const agents: AgentPlayer[] = []
@@ -96,12 +98,15 @@ export async function resumeCommand(
         : extendedPlanNotes(options, before, await planSize(first, options.split))
     if (panel !== undefined) {
       return await panelSession(
-        (control) =>
-          resumePanel({
-            ...resumeOptions,
-            ...control,
-            playersOf: (manifest) => playersOf(manifest, opener, agents),
-          }),
+        {
+          dir,
+          run: (control) =>
+            resumePanel({
+              ...resumeOptions,
+              ...control,
+              playersOf: (manifest) => playersOf(manifest, opener, agents),
+            }),
+        },
         options,
         io,
         notes,
@@ -109,12 +114,13 @@ export async function resumeCommand(
     }
     const players = await playersOf(await readManifest(dir), opener, agents)
     return await runSession(
-      (control) => resumeRun({ ...resumeOptions, players, ...control }),
+      { dir, run: (control) => resumeRun({ ...resumeOptions, players, ...control }) },
       options,
       io,
       notes,
     )
   } finally {
+    consoleBack?.()
     await opener.close()
   }
 }

@@ -4,10 +4,12 @@ import { formatText, printableLine, type RunSummary, styleFor, summarize } from 
 import { type ExitCode, exitCodeOfRun } from './exit-codes.ts'
 import { interruptGraceMs, listenForInterrupts } from './interrupts.ts'
 import type { CliIo } from './io.ts'
+import { guardProcess } from './process-guard.ts'
 import { createProgressDisplay } from './progress.ts'
+import { resumeCommandText, type TypedAgain } from './resume-hint.ts'
 
 /** Options that `eval` and `resume` share. */
-export interface SessionOptions {
+export interface SessionOptions extends TypedAgain {
   concurrency?: number
   workers?: number
   /** Boxes open at a time, and what they run in. */
@@ -19,6 +21,13 @@ export interface SessionOptions {
   threshold?: number
   json?: boolean
   quiet?: boolean
+}
+
+/** What a command asks the engine for, and where. */
+export interface Session<End> {
+  /** The folder of the run, or of the runs. */
+  dir: string
+  run(control: RunControl): Promise<End>
 }
 
 /** Asked once the plan is made for what is to be said of it; when `quiet`, only for what was asked for. */
@@ -38,13 +47,17 @@ function controlOf(options: SessionOptions): RunControl {
 
 /** Runs the engine with live progress and Ctrl-C. */
 export async function drive<End>(
-  run: (control: RunControl) => Promise<End>,
+  { dir, run }: Session<End>,
   options: SessionOptions,
   io: CliIo,
   notesOf: NotesOf,
 ): Promise<End> {
   const display = createProgressDisplay(io.stderr, { quiet: options.quiet === true })
   const interrupts = listenForInterrupts(io, (text) => display.say(text))
+  const unguard = guardProcess(io, {
+    resume: resumeCommandText(relative(io.cwd, dir) || '.', options),
+    say: (text) => display.say(text),
+  })
   let told: Promise<void> | undefined
   const tellNotes = async (orders: number) => {
     // Read from the run's own files while it runs; notes are no reason to fail.
@@ -66,6 +79,7 @@ export async function drive<End>(
     await told
     display.end()
     interrupts.stop()
+    unguard()
   }
 }
 
@@ -84,33 +98,38 @@ export async function summaryHere(
  * to go on with it. Gives the exit code.
  */
 export async function runSession(
-  run: (control: RunControl) => Promise<RunEnd>,
+  session: Session<RunEnd>,
   options: SessionOptions,
   io: CliIo,
   notesOf: NotesOf = async () => [],
 ): Promise<ExitCode> {
-  const end = await drive(run, options, io, notesOf)
+  const end = await drive(session, options, io, notesOf)
   const summary = await summaryHere(end.dir, options, io)
+  const resume = resumeCommandText(summary.run.dir, options)
   if (options.json) io.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
   else {
     const stopped = end.stop === undefined ? {} : { stopped: end.stop.message }
-    io.stdout.write(formatText(summary, { style: styleFor(io.stdout, io.env), ...stopped }))
+    io.stdout.write(formatText(summary, { style: styleFor(io.stdout, io.env), resume, ...stopped }))
   }
   const code = exitCodeOfRun(summary, options.threshold)
   // The JSON is what the run's files say; why this sitting ended is not in them.
   if (options.json && end.stop !== undefined) {
     io.stderr.write(`Stopped: ${printableLine(end.stop.message)}\n`)
   }
-  if (options.quiet !== true) tellTheRest(summary, options, io)
+  if (options.quiet !== true) tellTheRest(summary, { ...options, resume }, io)
   return code
 }
 
-function tellTheRest(summary: RunSummary, { threshold, json }: SessionOptions, io: CliIo): void {
+function tellTheRest(
+  summary: RunSummary,
+  { threshold, json, resume }: SessionOptions & { resume: string },
+  io: CliIo,
+): void {
   const shown = printableLine(summary.run.dir)
   const say = (text: string) => io.stderr.write(`${text}\n`)
   say('')
   say(`Run: ${shown}`)
-  if (!summary.complete && json) say(`Go on with: npx quintain resume ${shown}`)
+  if (!summary.complete && json) say(`Go on with: ${resume}`)
   const { environment } = summary.run
   const headline = environment.success ? summary.success : summary.reward
   if (threshold !== undefined && summary.complete && headline.value !== null && headline.value < threshold) {
@@ -118,6 +137,6 @@ function tellTheRest(summary: RunSummary, { threshold, json }: SessionOptions, i
       `Below the threshold: ${environment.success ? 'success' : 'mean reward'} ${headline.value.toFixed(3)} < ${threshold}`,
     )
   }
-  if (summary.status.faulted > 0) say(`Try the faults again: npx quintain resume ${shown}`)
+  if (summary.status.faulted > 0) say(`Try the faults again: ${resume}`)
   if (summary.orders > 0) say(`Look at one: npx quintain show ${shown} --worst`)
 }

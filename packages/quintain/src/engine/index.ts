@@ -14,6 +14,8 @@ export type { AgentPlayer, Behind, Player, Recordings } from './policy.ts'
 export type { Progress } from './progress.ts'
 export type { HostDescription } from './protocol.ts'
 export { previewRun, type RunEnd, type RunPreview, resumeRun, startRun } from './run.ts'
+export { hideKeys } from './redact.ts'
+export { failRollout } from './rollout-guard.ts'
 export {
   controlNames,
   type ExtendOptions,

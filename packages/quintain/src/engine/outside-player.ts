@@ -29,6 +29,7 @@ import {
 import { policyName, samplingOf } from './policy.ts'
 import type { HostSpec, Job } from './protocol.ts'
 import { hideKeys } from './redact.ts'
+import { guardRollout } from './rollout-guard.ts'
 import type { RunGateway } from './run-gateway.ts'
 import { abortReason } from './step.ts'
 
@@ -142,7 +143,7 @@ class Play {
 
   private async ended(): Promise<{ result: HarnessResult }> {
     const { harness } = this
-    const given: unknown = await harness.run(this.context())
+    const given: unknown = await guardRollout(() => harness.run(this.context()))
     return { result: checkedResult(given, harness.name, this.said) }
   }
 

@@ -203,16 +203,19 @@ export function reportRows(summary: RunSummary): ReportRow[] {
   return rows
 }
 
-/** That a run is not finished and how to go on with it; undefined where it is. */
-export function unfinishedText(summary: RunSummary): string | undefined {
+/** That a run is not finished and how to go on with it, by the command `resume`; undefined where it is. */
+export function unfinishedText(
+  summary: RunSummary,
+  resume = `npx quintain resume ${printableLine(summary.run.dir)}`,
+): string | undefined {
   if (summary.complete) return undefined
-  return `Not finished. Go on with: npx quintain resume ${printableLine(summary.run.dir)}`
+  return `Not finished. Go on with: ${resume}`
 }
 
-/** A report for a terminal. `stopped` says why a run was stopped that has just been. */
+/** A report for a terminal. `stopped` says why a run was stopped that has just been, `resume` how to go on with it. */
 export function formatText(
   summary: RunSummary,
-  { style = plainStyle, stopped }: { style?: Style; stopped?: string } = {},
+  { style = plainStyle, stopped, resume }: { style?: Style; stopped?: string; resume?: string } = {},
 ): string {
   const rows = reportRows(summary)
   const width = Math.max(...rows.map(({ label }) => label.length))
@@ -228,7 +231,7 @@ export function formatText(
             : value
     lines.push(`  ${style.cyan(label.padEnd(width))}  ${shown}${note ? style.dim(` (${note})`) : ''}`)
   }
-  const unfinished = unfinishedText(summary)
+  const unfinished = unfinishedText(summary, resume)
   if (stopped !== undefined || unfinished !== undefined) lines.push('')
   if (stopped !== undefined) lines.push(`  Stopped: ${printableLine(stopped)}`)
   if (unfinished !== undefined) lines.push(`  ${unfinished}`)
