@@ -74,9 +74,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 async function play(url: string, options: FakeOptions & { remote?: RemoteOptions } = {}) {
   const { context, done } = fakeContext({ address: async () => address, ...options })
-  const result = await remote(url, { pollMs: 20, lostAfterMs: 200, graceMs: 50, ...options.remote }).run(
-    context,
-  )
+  const result = await remote(url, { pollMs: 20, graceMs: 50, ...options.remote }).run(context)
   return { ...result, ...done }
 }
 
@@ -169,6 +167,17 @@ describe('remote', () => {
     }
   })
 
+  test('that answers without end is an agent that failed', async () => {
+    const endless = { body: JSON.stringify({ terminated: true, info: { answer: 'a'.repeat(5 * 2 ** 20) } }) }
+    for (const replies of [{ status: () => endless }, { init: () => endless }]) {
+      const agent = await service(replies)
+      await expect(play(agent.url)).rejects.toMatchObject({
+        name: 'RemoteFailure',
+        message: expect.stringContaining('more than 4194304 bytes') as string,
+      })
+    }
+  })
+
   test.for<[string, Parameters<typeof service>[0], string, boolean]>([
     ['refuses', { init: () => ({ status: 400, body: 'what?' }) }, 'agent_refused', false],
     ['has no init', { init: () => ({ status: 404 }) }, 'agent_refused', false],
@@ -177,9 +186,14 @@ describe('remote', () => {
     ['has no status', {}, 'agent_status_missing', false],
     ['gives errors for its status', { status: () => ({ status: 500 }) }, 'agent_lost', true],
     ['breaks off its status', { status: () => ({ cut: true }) }, 'agent_lost', true],
+    ['never gives its status', { status: () => ({ never: true }) }, 'agent_lost', true],
+    ['gives a status that is no JSON', { status: () => ({ body: '{"terminated":' }) }, 'agent_lost', true],
+    ['gives a status that is none', { status: () => ({ body: { terminated: 'yes' } }) }, 'agent_lost', true],
   ])('that %s is a fault', async ([, replies, code, retryable]) => {
     const agent = await service(replies)
-    await expect(play(agent.url)).rejects.toMatchObject({
+    await expect(
+      play(agent.url, { remote: code === 'agent_lost' ? { lostAfterMs: 300 } : {} }),
+    ).rejects.toMatchObject({
       name: 'SeatStop',
       fault: { owner: 'platform', code, retryable },
     })
@@ -190,7 +204,7 @@ describe('remote', () => {
     down.close()
     await expect(play(down.url)).rejects.toMatchObject({ fault: { code: 'agent_unreachable' } })
     const back = await service({ status: (_id, nth) => (nth < 2 ? { cut: true } : over({ answer: 'back' })) })
-    expect(await play(back.url, { remote: { lostAfterMs: 60_000 } })).toMatchObject({ answer: 'back' })
+    expect(await play(back.url)).toMatchObject({ answer: 'back' })
   })
 
   test('elsewhere needs an address at which it reaches the gateway', async () => {

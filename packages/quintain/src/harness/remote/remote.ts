@@ -7,14 +7,10 @@ import { addressOf } from '../model-address.ts'
 import { ServedTools } from '../tools/served-tools.ts'
 import { initRequest } from './init-request.ts'
 import { planRemote, type RemoteOptions, type RemotePlan } from './options.ts'
+import { RemoteFailure } from './remote-failure.ts'
 import { Service } from './service.ts'
 
 const firstPauseMs = 100
-
-/** What the agent's own service says went wrong: the agent's failure. */
-export class RemoteFailure extends Error {
-  override readonly name = 'RemoteFailure'
-}
 
 /**
  * The harness of an agent that is a service: a rollout is started by a request and followed by its status, in the
@@ -97,11 +93,11 @@ class Session {
     let heard = now()
     for (let pause = firstPauseMs; !status.over; pause = Math.min(pause * 1.5, pollMs)) {
       await sleep(Math.min(pause, pollMs), signal)
-      const said = await this.service.status(id, signal)
+      const said = await this.service.status(id, signal, Math.max(1, heard + lostAfterMs - now()))
       if (said !== undefined) {
         status = said
         heard = now()
-      } else if (now() - heard > lostAfterMs)
+      } else if (now() - heard >= lostAfterMs)
         throw platformFault(
           'agent_lost',
           `the agent at ${url} has given no status for ${lostAfterMs} ms`,

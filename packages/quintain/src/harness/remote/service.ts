@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/index.ts'
 import { platformFault } from '../fault-stop.ts'
 import type { RemotePlan } from './options.ts'
+import { RemoteFailure } from './remote-failure.ts'
 
 /** `init` must answer at once: the rollout goes on behind it. */
 const initMs = 30_000
@@ -36,7 +37,7 @@ export class Service {
     this.plan = plan
   }
 
-  /** Starts a rollout. Throws a fault when the service cannot be reached or does not take it. */
+  /** Starts a rollout. Throws a fault when the service cannot be reached or does not take it, and its failure for a reply without end. */
   async init(body: unknown, signal: AbortSignal): Promise<RolloutStatus> {
     const { waits } = this.plan
     let reply: Reply
@@ -44,6 +45,7 @@ export class Service {
       reply = await this.request('/init', signal, waits === 'init' ? undefined : initMs, body)
     } catch (thrown) {
       signal.throwIfAborted()
+      if (thrown instanceof RemoteFailure) throw thrown
       throw platformFault(
         'agent_unreachable',
         `the agent at ${this.plan.url} cannot be reached: ${reason(thrown)}`,
@@ -61,13 +63,18 @@ export class Service {
     throw platformFault('agent_refused', what, false)
   }
 
-  /** Undefined when it gave none this time. Throws a fault for a service that has none to give. */
-  async status(id: string, signal: AbortSignal): Promise<RolloutStatus | undefined> {
+  /** Undefined when it gave none within `ms`. Throws a fault for a service that has none to give. */
+  async status(id: string, signal: AbortSignal, ms: number): Promise<RolloutStatus | undefined> {
     let reply: Reply
     try {
-      reply = await this.request(`/status?rollout_id=${encodeURIComponent(id)}`, signal, statusMs)
-    } catch {
+      reply = await this.request(
+        `/status?rollout_id=${encodeURIComponent(id)}`,
+        signal,
+        Math.min(ms, statusMs),
+      )
+    } catch (thrown) {
       signal.throwIfAborted()
+      if (thrown instanceof RemoteFailure) throw thrown
       return undefined
     }
     if (reply.status === 404 || reply.status === 405)
@@ -76,7 +83,7 @@ export class Service {
         `the agent at ${this.plan.url} knows no GET /status of this rollout; give it one, or say waits: 'init' if it answers POST /init when the rollout is over`,
         false,
       )
-    if (reply.status < 200 || reply.status >= 300) return undefined
+    if (reply.status < 200 || reply.status >= 300 || !isStatus(reply.json)) return undefined
     return statusIn(reply.json)
   }
 
@@ -110,7 +117,8 @@ async function bodyOf(response: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > mostBytes) throw new Error(`the reply has more than ${mostBytes} bytes`)
+    if (bytes > mostBytes)
+      throw new RemoteFailure(`the agent's service gave a reply of more than ${mostBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -147,6 +155,13 @@ export function statusIn(json: unknown): RolloutStatus {
     ...(typeof answer === 'string' ? { answer } : {}),
     ...(over && typeof error === 'string' && error !== '' ? { error } : {}),
   }
+}
+
+/** Whether a service says anything of a rollout: what it says besides is no status. */
+function isStatus(json: unknown): boolean {
+  const { terminated, status, info } = fields(json)
+  const code = fields(status ?? fields(info)['status'])['code']
+  return typeof terminated === 'boolean' || typeof code === 'number'
 }
 
 function fields(value: unknown): Record<string, unknown> {
