@@ -5,6 +5,11 @@ const mostMs = 10
 
 let since = now()
 
+/** The event loop has turned: said by what it alone calls. */
+export function breathed(): void {
+  since = now()
+}
+
 /**
  * Lets the event loop turn when it has not for a while. A script against a world that both answer at once would
  * otherwise keep timers, and so every deadline, from running.

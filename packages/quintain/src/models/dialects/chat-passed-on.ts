@@ -42,15 +42,16 @@ export function passedOnBody(
     if (typeof own === 'number') body['top_logprobs'] = own
   }
   Object.assign(body, sampling.extra)
+  // What is undefined is not written; to delete it would make the object, and so its writing, slow.
   // One answer is what is recorded; more would be sampled and lost.
-  delete body['n']
+  body['n'] = undefined
   if (options.stream) {
     const given = wire.body['stream_options']
     body['stream'] = true
     body['stream_options'] = { ...(isFields(given) ? given : {}), include_usage: true }
   } else {
-    delete body['stream']
-    delete body['stream_options']
+    body['stream'] = undefined
+    body['stream_options'] = undefined
   }
   return JSON.stringify(body)
 }

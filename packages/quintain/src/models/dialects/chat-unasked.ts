@@ -14,6 +14,8 @@ const askedBy: Readonly<Record<string, readonly string[]>> = {
   prompt_logprobs: ['prompt_logprobs'],
 }
 
+const asks = Object.values(askedBy).flat()
+
 /** Takes out of a reply what its program did not ask for. */
 export interface Unasked {
   /** The body or chunk without it: the same object when there is nothing to take out, else a copy. */
@@ -21,10 +23,10 @@ export interface Unasked {
 }
 
 export function unaskedOf(wire: WireRequest): Unasked {
-  const wanted = (field: string): boolean =>
-    askedBy[field]?.some((ask) => wire.body[ask] !== undefined && wire.body[ask] !== false) === true
-  const bodyFields = ofBody.filter((field) => !wanted(field))
-  const choiceFields = ofChoice.filter((field) => !wanted(field))
+  const asked = asks.filter((ask) => wire.body[ask] !== undefined && wire.body[ask] !== false)
+  const wanted = (field: string): boolean => askedBy[field]?.some((ask) => asked.includes(ask)) === true
+  const bodyFields = asked.length === 0 ? ofBody : ofBody.filter((field) => !wanted(field))
+  const choiceFields = asked.length === 0 ? ofChoice : ofChoice.filter((field) => !wanted(field))
   const { logprobs } = wire.wants
 
   /** Log-probabilities are an empty field in every reply of OpenAI's; only what is in it goes. */
