@@ -215,6 +215,9 @@ class Attempt {
       const end = await this.play(world)
       this.fence()
       if (end.outcome === 'cancelled') return { outcome: 'cancelled' }
+      // What an agent did not wait for belongs to what it leaves behind.
+      const quiet = await this.episode?.worldIsQuiet(this.input.limits.toolMs!)
+      if (quiet === false) this.flags['tool_left_running'] = 1
       if (world !== undefined) await this.settle(world)
       else this.state = 'null'
       return { outcome: end.outcome, ...(end.stop === undefined ? {} : { stop: end.stop }) }

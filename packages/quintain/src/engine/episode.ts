@@ -86,6 +86,8 @@ export class Episode {
   private readonly waiting = new Map<Seat, { resolve(turn: Turn): void; reject(reason: Error): void }>()
   private readonly started = new Set<Seat>()
   private finish: { resolve(end: EpisodeEnd): void; reject(error: unknown): void } | undefined
+  /** What the world does for a seat at this moment, whether or not its harness waits for it. */
+  private readonly underWay = new Set<Promise<unknown>>()
   /** Seats that are played from outside, until they have told all that they have to tell. */
   private readonly outside: Promise<unknown>[] = []
 
@@ -117,12 +119,13 @@ export class Episode {
 
   /** Resolves when outside harnesses have told how they ended; with false when that takes longer than `ms`. */
   async outsideEnded(ms: number): Promise<boolean> {
-    let stopTimer = () => {}
-    const late = new Promise<false>((resolve) => {
-      stopTimer = longTimer(ms, () => resolve(false))
-    })
-    const all = Promise.all(this.outside).then(() => true)
-    return Promise.race([all, late]).finally(() => stopTimer())
+    return inTime(Promise.all(this.outside), ms)
+  }
+
+  /** Resolves when nothing of the world runs for a seat any more; with false when that takes longer than `ms`. */
+  async worldIsQuiet(ms: number): Promise<boolean> {
+    if (this.underWay.size === 0) return true
+    return inTime(Promise.all(this.underWay), ms)
   }
 
   private firstSeat(): unknown {
@@ -260,7 +263,7 @@ export class Episode {
         execute: (tool, input, call) => {
           this.refuseAfterEnd(seat)
           return step('tool', `tool "${tool.name}"`, () =>
-            tool.run(input as never, { signal: this.options.signal, callId: call.id }),
+            this.kept(tool.run(input as never, { signal: this.options.signal, callId: call.id })),
           )
         },
       })
@@ -314,7 +317,7 @@ export class Episode {
     if (seat === 'agent') clock.pause()
     const turn = await this.ofWorld('reply', async () =>
       checkedTurn(
-        await step('reply', 'world.reply()', () => world!.reply!(content, seat)),
+        await step('reply', 'world.reply()', () => this.kept(world!.reply!(content, seat))),
         'reply',
         'world.reply()',
       ),
@@ -350,6 +353,21 @@ export class Episode {
     if (!told) recorder.say(seat, { role: 'assistant', content })
   }
 
+  /** Keeps what the world has begun until it has ended. */
+  private kept<T>(given: T | Promise<T>): T | Promise<T> {
+    if (typeof (given as PromiseLike<T> | null | undefined)?.then !== 'function') return given
+    // Whatever it is, its `then` is called once.
+    const promise = Promise.resolve(given)
+    const ended = promise
+      .then(
+        () => {},
+        () => {},
+      )
+      .then(() => void this.underWay.delete(ended))
+    this.underWay.add(ended)
+    return promise
+  }
+
   /** Throws when the seat's part is over: cancelled, fenced, or at a limit that its harness did not mind. */
   private refuseAfterEnd(seat: Seat): void {
     this.options.signal.throwIfAborted()
@@ -371,6 +389,15 @@ export class Episode {
       throw failure
     }
   }
+}
+
+/** Whether something ends within so many milliseconds. */
+function inTime(ended: Promise<unknown>, ms: number): Promise<boolean> {
+  let stopTimer = () => {}
+  const late = new Promise<boolean>((resolve) => {
+    stopTimer = longTimer(ms, () => resolve(false))
+  })
+  return Promise.race([ended.then(() => true), late]).finally(() => stopTimer())
 }
 
 function seatSystem(
