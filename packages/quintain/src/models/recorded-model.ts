@@ -68,7 +68,7 @@ function takerOf(
       left.has(one),
     )
     // An agent that asked until it had an answer has it at once.
-    const call = asked.find(isAnswered) ?? asked[0] ?? left.values().find(isAnswered)
+    const call = asked.find(isAnswered) ?? asked[0] ?? [...left].find(isAnswered)
     if (call !== undefined) left.delete(call)
     return call
   }
