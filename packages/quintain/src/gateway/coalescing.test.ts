@@ -208,3 +208,43 @@ test('the end of the attempt ends a call that nobody waits for', async () => {
   lease.close()
   await ended
 })
+
+test.each([body, streamed])(
+  'what the provider failed on is not asked of it again by an SDK that retries whatever it is told (%o)',
+  async (asked) => {
+    const { model, post, recorder } = await leased()
+    const first = post(asked)
+    ;(await model.call(0)).fail()
+    const fault = await first
+    expect(fault.status).toBe(502)
+    for (let again = 0; again < 2; again++)
+      expect(await post(asked)).toMatchObject({ status: 502, text: fault.text })
+    expect(model.calls).toHaveLength(1)
+    expect(recorder.calls).toHaveLength(1)
+
+    const other = post({ ...asked, temperature: 0.5 })
+    ;(await model.call(1)).answer('hi')
+    expect((await other).status).toBe(200)
+  },
+)
+
+test('a call of another idempotency key is asked for although the provider failed on the same body', async () => {
+  const { model, post } = await leased()
+  const first = post(body, { 'idempotency-key': 'a' })
+  ;(await model.call(0)).fail()
+  expect((await first).status).toBe(502)
+  const other = post(body, { 'idempotency-key': 'b' })
+  ;(await model.call(1)).answer('hi')
+  expect(textOf(await other)).toBe('hi')
+})
+
+test('a while after its fault the provider is asked again', async () => {
+  const { model, post } = await leased({ ...patient, faultMs: 1 })
+  const first = post(body)
+  ;(await model.call(0)).fail()
+  expect((await first).status).toBe(502)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  const later = post(body)
+  ;(await model.call(1)).answer('hi')
+  expect(textOf(await later)).toBe('hi')
+})

@@ -12,6 +12,11 @@ export interface GatewayOptions {
   graceMs?: number
   /** How long a reply that reached nobody waits for a retry; 60,000 when absent. */
   keepMs?: number
+  /**
+   * For how long after a provider's fault, every retry included, the same body is answered with the same fault: some SDKs
+   * ask again whatever they are told; 10,000 when absent.
+   */
+  faultMs?: number
   /** How long a caller may read nothing of what is sent to it; 120,000 when absent. */
   stallMs?: number
   /** How long a body may take to come; 120,000 when absent. */

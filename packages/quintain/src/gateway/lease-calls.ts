@@ -24,8 +24,8 @@ export class LeaseCalls {
 
   /**
    * The call that a request asks for again: one of the same idempotency key; one whose reply nobody waits for and nobody
-   * has had; or, where the SDK says that it asks again, one that it gave up on just now. A request that is merely the
-   * same as another is a call of its own: the model may well say something else.
+   * has had; one that its provider has just failed on; or, where the SDK says that it asks again, one that it gave up on
+   * just now. A request that is merely the same as another is a call of its own: the model may well say something else.
    */
   find({ key, idempotencyKey, retry }: CallIdentity): SharedCall | undefined {
     const same = this.byKey.get(key)
@@ -35,8 +35,10 @@ export class LeaseCalls {
       if (again !== undefined) return again
     }
     const lost = same.find((call) => call.lost)
-    if (lost !== undefined || !retry) return lost
+    if (lost !== undefined) return lost
     const open = same.filter((call) => call.idempotencyKey === undefined || idempotencyKey === undefined)
+    const faulted = open.find((call) => call.faulted)
+    if (faulted !== undefined || !retry) return faulted
     return open.find((call) => !call.taken) ?? open.at(-1)
   }
 

@@ -28,6 +28,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
   const patience = {
     graceMs: options.graceMs ?? 2_000,
     keepMs: options.keepMs ?? 60_000,
+    faultMs: options.faultMs ?? 10_000,
     stallMs: options.stallMs ?? 120_000,
     keepAliveMs: options.keepAliveMs ?? 15_000,
   }

@@ -12,6 +12,8 @@ export interface CallPatience extends Patience {
   graceMs: number
   /** How long a reply is kept that nobody has taken; what went wrong is kept as long as the grace lasts. */
   keepMs: number
+  /** For how long after a provider's fault whoever asks the same again is told the same. */
+  faultMs: number
 }
 
 export interface SharedCallOptions {
@@ -52,7 +54,11 @@ export class SharedCall implements Ticked {
   private streamed: StreamedReply | undefined
   /** Pieces were told to somebody who has gone, or to nobody: whoever is there now gets the whole at its end. */
   private missed = false
+  private ended = false
+  /** How it ended; let go once it is kept as it is sent. */
   private end: CallEnd | undefined
+  /** When it ended in a fault that some SDKs answer by asking again, whatever they are told. */
+  private faultAt = Number.NEGATIVE_INFINITY
   private rendered: Rendered | undefined
   private forgetAt = Number.POSITIVE_INFINITY
   private forgotten = false
@@ -75,6 +81,11 @@ export class SharedCall implements Ticked {
     return this.recipient === undefined && !this.taken
   }
 
+  /** The provider has failed just now, after every retry there is: nobody is to ask it the same again so soon. */
+  get faulted(): boolean {
+    return now() - this.faultAt < this.options.patience.faultMs
+  }
+
   /** Hands the reply to an exchange, in place of the one that waited for it. */
   attach(exchange: Exchange): void {
     const before = this.recipient
@@ -85,7 +96,8 @@ export class SharedCall implements Ticked {
     this.streamed = undefined
     before?.breakOff()
     exchange.onClose((taken) => this.detach(recipient, taken))
-    if (this.end !== undefined) this.deliver(this.end)
+    if (this.rendered !== undefined) recipient.send(this.rendered)
+    else if (this.end !== undefined) this.deliver(this.end)
   }
 
   /** A piece of the reply. Gives a promise while the recipient does not keep up. */
@@ -107,8 +119,10 @@ export class SharedCall implements Ticked {
   /** The model's call has ended. */
   finish(end: CallEnd): void {
     if (this.forgotten) return
+    this.ended = true
     this.end = end
-    if (this.recipient === undefined) this.keep(end)
+    if ('error' in end && end.error.status >= 500) this.faultAt = now()
+    if (this.recipient === undefined) this.keep()
     else this.deliver(end)
   }
 
@@ -116,7 +130,7 @@ export class SharedCall implements Ticked {
   close(): void {
     if (this.forgotten) return
     this.forget()
-    if (this.end !== undefined) this.recipient?.breakOff()
+    if (this.ended) this.recipient?.breakOff()
     else this.deliver({ error: attemptOver })
     this.letGo()
     this.controller.abort(new CallerLeft(attemptOver.message))
@@ -127,8 +141,7 @@ export class SharedCall implements Ticked {
     if (at < this.forgetAt) return
     this.forget()
     this.letGo()
-    if (this.end === undefined)
-      this.controller.abort(new CallerLeft('the caller of this model call has gone'))
+    if (!this.ended) this.controller.abort(new CallerLeft('the caller of this model call has gone'))
   }
 
   private deliver(end: CallEnd): void {
@@ -152,24 +165,28 @@ export class SharedCall implements Ticked {
   private detach(recipient: Recipient, taken: boolean): void {
     if (this.forgotten || this.recipient !== recipient) return
     this.recipient = undefined
-    if (this.end === undefined) this.forgetAt = now() + this.options.patience.graceMs
+    const failed = this.end !== undefined && 'error' in this.end
+    if (!this.ended) this.forgetAt = now() + this.options.patience.graceMs
     // A stream that was read to its end, or that we broke off, is asked for by nobody again; a whole reply may be, by an
     // SDK that gave up on it in the moment in which it was sent.
-    else if (taken ? this.stream : recipient.begun && 'error' in this.end) {
+    else if (taken ? this.stream && !this.faulted : recipient.begun && failed) {
       this.forget()
       this.letGo()
     } else {
       this.taken = taken
-      this.keep(this.end)
+      this.keep()
     }
   }
 
   /** Keeps the reply as it is sent, and nothing else of the call. */
-  private keep(end: CallEnd): void {
-    const { graceMs, keepMs } = this.options.patience
+  private keep(): void {
+    const { end } = this
+    const { graceMs, keepMs, faultMs } = this.options.patience
+    if (end !== undefined) this.render(end)
     // What went wrong is worth another call before long.
-    this.forgetAt = now() + (this.taken || 'error' in end ? graceMs : keepMs)
-    this.render(end)
+    const brief = this.taken || this.rendered?.status !== 200
+    this.forgetAt = Math.max(now() + (brief ? graceMs : keepMs), this.faultAt + faultMs)
+    this.end = undefined
     this.letGo()
   }
 
