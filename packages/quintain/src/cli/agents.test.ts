@@ -118,7 +118,8 @@ describe('an agent of the user on the command line', () => {
 
   test('is an export of it, with a model of its own', async () => {
     const { code } = await evaluate('--agent', 'asks.mjs#byHeart', '--threshold', '1')
-    expect([code, await agentSeat()]).toEqual([0, { policy: 'agent:byHeart', harness: 'byHeart@function' }])
+    expect(code).toBe(0)
+    expect(await agentSeat()).toMatchObject({ policy: 'agent:byHeart', harness: 'byHeart@function' })
   })
 
   test('is a harness of it', async () => {
@@ -140,7 +141,7 @@ describe('an agent of the user on the command line', () => {
       '1',
     )
     expect([code, err]).toEqual([0, ''])
-    expect(await agentSeat()).toMatchObject({ policy: 'script:oracle', harness: 'command:node@1' })
+    expect(await agentSeat()).toMatchObject({ policy: 'script:oracle', harness: 'command:program@1' })
   })
 
   test('plays with several models, and beside other agents', async () => {
@@ -163,6 +164,39 @@ describe('an agent of the user on the command line', () => {
       ['agent:always-one', 'openai-compatible:m-one'],
       ['agent:always-one', 'openai-compatible:m-two'],
     ])
+  })
+
+  test('has a name of its own beside others', async () => {
+    const two = `
+      import { agent } from ${JSON.stringify(harness)}
+      export const first = agent(async () => '1')
+      export const second = agent(async () => '2')`
+    await writeFile(join(cwd, 'two.mjs'), two)
+    const { code } = await evaluate('--agent', 'two.mjs#first', '--agent', 'two.mjs#second')
+    expect(code).toBe(0)
+    const seats = [await agentSeat('run/first'), await agentSeat('run/second')]
+    expect(seats.map((seat) => seat?.harness)).toEqual(['agent:first', 'agent:second'])
+    const programs = ['--agent-command', 'node program.mjs', '--agent-command', 'node program.mjs --other']
+    await evaluate(...programs, '--policy', 'script:oracle', '--out', 'programs')
+    expect((await readPanel(join(cwd, 'programs')))?.runs).toEqual(['program-oracle', 'program-2-oracle'])
+  })
+
+  test('goes on as what it was, and another only where that is wished', async () => {
+    await evaluate('--agent', 'asks.mjs#byHeart', '-n', '2')
+    expect((await agentSeat())?.agentDigest).toMatch(/^sha256:/)
+    await writeFile(join(cwd, 'asks.mjs'), files['asks.mjs'].replace('String(eval', 'String(1 + eval'))
+    const resume = ['resume', 'run', '--agent', 'asks.mjs#byHeart', '-n', '4', '--quiet']
+    const other = await quintain(...resume)
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('is not what it was')])
+    expect((await quintain(...resume, '--force')).code).toBe(0)
+  })
+
+  test('that is a program is another with other arguments', async () => {
+    await evaluate('--agent-command', 'node program.mjs', '--policy', 'script:oracle', '-n', '2')
+    const resume = (command: string) =>
+      quintain('resume', 'run', '--agent-command', command, '-n', '4', '--quiet')
+    expect((await resume('node program.mjs --other')).err).toContain('is not what it was')
+    expect((await resume('node program.mjs')).code).toBe(0)
   })
 
   test('is named by a dry run', async () => {

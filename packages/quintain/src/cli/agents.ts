@@ -1,4 +1,5 @@
-import { basename, extname, resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { messageOf, QuintainError } from '../core/index.ts'
 import type { Agent, AgentPlayer } from '../engine/index.ts'
@@ -13,25 +14,74 @@ export interface AgentOptions {
   agents?: NamedAgent[]
 }
 
-/** Who an agent is, for a folder's name. */
-export function textOfAgent(agent: NamedAgent): string {
-  if ('file' in agent) return agent.file
-  return 'url' in agent ? new URL(agent.url).host : (splitCommand(agent.command).at(-1) ?? '')
+/** File names that say nothing of what is in them: the folder does. */
+const plainNames = ['quintain', 'index']
+
+/** Who an agent is, in a word: its export or its file, its program's script, its host. */
+export function labelOf(agent: NamedAgent, cwd: string): string {
+  if ('url' in agent) return new URL(agent.url).host
+  if ('file' in agent) {
+    const { path, name } = fileAndExport(agent.file)
+    if (name !== 'default') return name
+    const file = basename(path, extname(path))
+    return plainNames.includes(file) ? basename(dirname(resolve(cwd, path))) || file : file
+  }
+  const words = splitCommand(agent.command)
+  const script = words
+    .slice(1)
+    .findLast((word) => /^[^-].*(?:\/[^/]+|\.\w+)$/.test(word) && !word.includes('://'))
+  return script === undefined ? basename(words[0] ?? '') : basename(script, extname(script))
 }
 
-/** Loads or prepares an agent; nothing of it runs yet but the code of its module. Throws `usage`. */
-export async function openAgent(named: NamedAgent, cwd: string): Promise<AgentPlayer> {
-  if ('file' in named) return agentOfFile(named.file, cwd)
+/**
+ * Loads or prepares agents; nothing of them runs yet but the code of their modules. Each has a name of its own, so that
+ * their runs are told apart. Throws `usage`.
+ */
+export async function openAgents(named: readonly NamedAgent[], cwd: string): Promise<AgentPlayer[]> {
+  const opened: { player: AgentPlayer; own: string; label: string }[] = []
+  const { harnessOf } = await import('../engine/index.ts')
+  for (const one of named) {
+    const label = labelOf(one, cwd)
+    const player = await openAgent(one, label, cwd)
+    opened.push({ player, own: harnessOf(player).name, label })
+  }
+  const times = (name: string) => opened.filter(({ own }) => own === name).length
+  const taken = new Set<string>()
+  return opened.map(({ player, own, label }) => {
+    if (times(own) === 1 && own !== unnamed) return player
+    let name = label
+    for (let number = 2; taken.has(name); number++) name = `${label}-${number}`
+    taken.add(name)
+    return { ...player, name }
+  })
+}
+
+/** What a harness of a function without a name is called. */
+const unnamed = 'agent:agent'
+
+async function openAgent(named: NamedAgent, label: string, cwd: string): Promise<AgentPlayer> {
+  if ('file' in named) return agentOfFile(named.file, label, cwd)
   const { command, remote } = await import('../harness/index.ts')
-  if ('url' in named) return { agent: remote(named.url) }
+  const { digestOf } = await import('../engine/index.ts')
+  if ('url' in named) {
+    const { origin, pathname } = new URL(named.url)
+    return { agent: remote(named.url), digest: digestOf(`${origin}${pathname}`) }
+  }
   // Where the user is, as a shell would run it.
-  return { agent: command({ argv: splitCommand(named.command), cwd }) }
+  return { agent: command({ argv: splitCommand(named.command), cwd, name: label }) }
 }
 
-async function agentOfFile(text: string, cwd: string): Promise<AgentPlayer> {
+function fileAndExport(text: string): { path: string; name: string } {
   const [, path = text, name = 'default'] = /^(.+?)(?:#([\w$]+))?$/.exec(text) ?? []
+  return { path, name }
+}
+
+async function agentOfFile(text: string, label: string, cwd: string): Promise<AgentPlayer> {
+  const { path, name } = fileAndExport(text)
   let module: Record<string, unknown>
+  let source: string
   try {
+    source = await readFile(resolve(cwd, path), 'utf8')
     module = (await import(pathToFileURL(resolve(cwd, path)).href)) as Record<string, unknown>
   } catch (error) {
     throw new QuintainError('usage', `The agent ${path} cannot be loaded: ${messageOf(error)}`, {
@@ -40,11 +90,11 @@ async function agentOfFile(text: string, cwd: string): Promise<AgentPlayer> {
     })
   }
   const agent = module[name]
-  if (typeof agent === 'function') {
-    const called = name === 'default' ? basename(path, extname(path)) : name
-    return { agent: agent as Extract<Agent, (...given: never[]) => unknown>, name: called }
-  }
-  if (isHarness(agent)) return { agent }
+  const { digestOf } = await import('../engine/index.ts')
+  const digest = digestOf(`${name}\n${source}`)
+  if (typeof agent === 'function')
+    return { agent: agent as Extract<Agent, (...given: never[]) => unknown>, name: label, digest }
+  if (isHarness(agent)) return { agent, digest }
   const what = name === 'default' ? 'default export' : `export "${name}"`
   throw new QuintainError(
     'usage',

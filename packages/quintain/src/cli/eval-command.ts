@@ -3,7 +3,7 @@ import { QuintainError, readManifest, readPanel, type Sampling, writePanel } fro
 import type { AgentPlayer, Behind, PanelOptions, Player, RunOptions, RunPreview } from '../engine/index.ts'
 import { printableLine } from '../report/index.ts'
 import { openSandboxDriver } from '../sandbox-drivers.ts'
-import { type AgentOptions, openAgent, textOfAgent } from './agents.ts'
+import { type AgentOptions, labelOf, openAgents } from './agents.ts'
 import { consoleAside } from './console-aside.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -121,13 +121,12 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
   try {
     const behinds: Behind[] = []
     for (const one of named) behinds.push('policy' in one ? one : { model: await opener.model(one.model) })
-    const agents: AgentPlayer[] = []
-    for (const one of options.agents ?? []) agents.push(await openAgent(one, io.cwd))
+    const agents = await openAgents(options.agents ?? [], io.cwd)
     const players = playersOf(agents, behinds)
     const seats: Record<string, Player> = {}
     for (const [seat, text] of Object.entries(otherSeats)) seats[seat] = await opener.player(text)
     const keyNotes = opener.missing.map((message) => `Note: ${printableLine(message, 400)}`)
-    const names = [...(options.agents ?? []).map(textOfAgent), ...named.map(nameOf)]
+    const names = [...(options.agents ?? []).map((one) => labelOf(one, io.cwd)), ...named.map(nameOf)]
     const dir =
       options.out === undefined
         ? newRunDir(io.cwd, env, folderPart(names, players.length))

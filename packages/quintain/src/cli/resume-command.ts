@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { type ManifestRecord, QuintainError, readManifest, readPanel } from '../core/index.ts'
 import type { AgentPlayer, Player, ResumeOptions } from '../engine/index.ts'
 import { openSandboxDriver } from '../sandbox-drivers.ts'
-import { type AgentOptions, openAgent } from './agents.ts'
+import { type AgentOptions, openAgents } from './agents.ts'
 import { consoleAside } from './console-aside.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
@@ -34,9 +34,9 @@ async function playersOf(
     )
   }
   const players: Record<string, Player> = {}
-  const { harnessOf } = await import('../engine/index.ts')
+  const { agentDigest, harnessOf } = await import('../engine/index.ts')
   for (const [seat, recorded] of Object.entries(seats)) {
-    const { policy, harness } = recorded
+    const { policy, harness, agentDigest: digest } = recorded
     const isModel = !/^(script|recorded|agent):/.test(policy)
     const behind = isModel ? { model: await opener.modelAgain(seat, recorded) } : undefined
     if (harness === 'auto') {
@@ -44,7 +44,10 @@ async function playersOf(
       continue
     }
     // Of several agents, the one of this run; of one alone, the engine says why it is not.
-    const agent = agents.find((one) => harnessOf(one).name === harness) ?? agents[0]
+    const agent =
+      agents.find((one) => digest !== undefined && agentDigest(one) === digest) ??
+      agents.find((one) => harnessOf(one).name === harness) ??
+      agents[0]
     if (agent === undefined) {
       throw new QuintainError(
         'usage',
@@ -71,8 +74,7 @@ export async function resumeCommand(
   const consoleBack = options.json === true ? consoleAside(io) : undefined
   const opener = new PlayerOpener(options, io)
   try {
-    const agents: AgentPlayer[] = []
-    for (const one of options.agents ?? []) agents.push(await openAgent(one, io.cwd))
+    const agents = await openAgents(options.agents ?? [], io.cwd)
     const { readRecordings } = await import('../models/index.ts')
     const { resumePanel, resumeRun } = await import('../engine/index.ts')
     const tasks = options.task ?? options.tasks

@@ -18,6 +18,8 @@ export interface Harness {
   readonly runs?: 'with-world' | 'outside'
   /** It runs a program in the world's own box: those of the world's boxes that have walls get a way to the gateway, `boxGateway`. */
   readonly needsBox?: boolean
+  /** What it is made of, such as its command line or its function's source: a run keeps a digest of it, and goes on with no other. */
+  readonly identity?: string
   run(context: HarnessContext): Promise<HarnessResult>
 }
 

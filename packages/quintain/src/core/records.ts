@@ -416,6 +416,8 @@ export const manifestRecord = z.object({
       /** The kind of server there, by whose extras it is asked what was sampled. */
       server: z.string().optional(),
       sampling: z.record(z.string(), z.unknown()).optional(),
+      /** Of what an agent of the user's is made of, without keys: its file's text, its command line, or its function's source. */
+      agentDigest: z.string().optional(),
     }),
   ),
   seed: z.string(),

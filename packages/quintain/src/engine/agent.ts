@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { Harness, HarnessContext, HarnessResult } from '../core/index.ts'
 import { type AgentFunction, agentFunction } from '../harness/index.ts'
+import { hideKeys } from './redact.ts'
 
 /** An agent as a user brings it: a function that answers, or a harness. */
 export type Agent = AgentFunction | Harness
@@ -34,12 +36,28 @@ export function agentName({ agent, name }: { agent: Agent; name?: string }): str
   return typeof agent === 'function' ? agent.name || 'agent' : agent.name.replace(/^agent:/, '')
 }
 
+/**
+ * A digest of what an agent is made of, without the keys of this machine; undefined where nothing is known of it. What its
+ * code imports is no part of it.
+ */
+export function agentDigest({ agent, digest }: { agent: Agent; digest?: string }): string | undefined {
+  if (digest !== undefined) return digest
+  const identity = typeof agent === 'function' ? agent.toString() : agent.identity
+  return identity === undefined ? undefined : digestOf(identity)
+}
+
+/** `sha256:` and the digest of a text from which keys are taken. */
+export function digestOf(text: string): string {
+  return `sha256:${createHash('sha256').update(hideKeys(text)).digest('hex')}`
+}
+
 /** What is known of a harness before it runs. */
-function facts({ name, carries, runs, needsBox }: Harness): Omit<Harness, 'run'> {
+function facts({ name, carries, runs, needsBox, identity }: Harness): Omit<Harness, 'run'> {
   return {
     name,
     carries,
     ...(runs === undefined ? {} : { runs }),
     ...(needsBox === undefined ? {} : { needsBox }),
+    ...(identity === undefined ? {} : { identity }),
   }
 }

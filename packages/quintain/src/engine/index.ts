@@ -1,4 +1,4 @@
-export { type Agent, harnessOf } from './agent.ts'
+export { type Agent, agentDigest, digestOf, harnessOf } from './agent.ts'
 export { readArtefacts } from './artefact-store.ts'
 export { checkHarness } from './check-options.ts'
 export type { OrderEnd, PanelWatch } from './pace.ts'
@@ -13,9 +13,9 @@ export {
 export type { AgentPlayer, Behind, Player, Recordings } from './policy.ts'
 export type { Progress } from './progress.ts'
 export type { HostDescription } from './protocol.ts'
-export { previewRun, type RunEnd, type RunPreview, resumeRun, startRun } from './run.ts'
 export { hideKeys } from './redact.ts'
 export { failRollout } from './rollout-guard.ts'
+export { previewRun, type RunEnd, type RunPreview, resumeRun, startRun } from './run.ts'
 export {
   controlNames,
   type ExtendOptions,

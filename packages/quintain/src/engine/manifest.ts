@@ -11,7 +11,7 @@ import {
   type Seat,
 } from '../core/index.ts'
 import { quintainVersion } from '../core/version.ts'
-import { harnessOf } from './agent.ts'
+import { agentDigest, harnessOf } from './agent.ts'
 import { rubricName } from './host.ts'
 import { changedFiles } from './locate.ts'
 import type { OpenedRun } from './open-run.ts'
@@ -59,13 +59,16 @@ export function seatsOf(
   return Object.fromEntries(
     Object.entries(policies).map(([seat, policy]) => {
       const { endpoint, server } = modelOf(seats[seat]) ?? {}
+      const player = seats[seat]
+      const digest = player !== undefined && 'agent' in player ? agentDigest(player) : undefined
       return [
         seat,
         {
           policy: policyName(policy),
-          harness: harnessName(seats[seat], seat === 'agent' ? harness : undefined),
+          harness: harnessName(player, seat === 'agent' ? harness : undefined),
           ...(endpoint === undefined ? {} : { endpoint }),
           ...(server === undefined ? {} : { server }),
+          ...(digest === undefined ? {} : { agentDigest: digest }),
           ...(policy.kind === 'model' && sampling !== undefined ? { sampling: { ...sampling } } : {}),
         },
       ]
@@ -125,7 +128,7 @@ export function runOptionsOf(manifest: ManifestRecord, options: ResumeOptions, d
 /** Who goes on with a seat; undefined for the environment's own script. Throws `policy_unknown` and `run_mismatch`. */
 function playerAgain(
   seat: Seat,
-  { policy, harness }: ManifestRecord['seats'][string],
+  { policy, harness, agentDigest: before }: ManifestRecord['seats'][string],
   { players, force }: ResumeOptions,
 ): Player | undefined {
   const given = players?.[seat]
@@ -138,7 +141,17 @@ function playerAgain(
   const isScript = policy.startsWith('script:') || policy.startsWith('recorded:')
   if (given !== undefined && 'agent' in given) {
     const { name } = harnessOf(given)
-    if (name !== harness && force !== true) {
+    const digest = agentDigest(given)
+    const known = before !== undefined && digest !== undefined
+    // The same code is the same agent, whatever else was played beside it when it was named.
+    if (known && before !== digest && name === harness && force !== true) {
+      throw new QuintainError(
+        'run_mismatch',
+        `The run's ${seat} is ${harness}, and the agent that was given has that name but is not what it was: its code or its command line is another. Give the same again, or mix the two with --force (\`force: true\`).`,
+        { facts: { seat, harness, before, now: digest } },
+      )
+    }
+    if (name !== harness && !(known && before === digest) && force !== true) {
       throw new QuintainError(
         'run_mismatch',
         `The run's ${seat} is ${harness === ownHarness ? policy : harness}, and the agent that was given is ${name}. Give the same again, or mix the two with --force.`,

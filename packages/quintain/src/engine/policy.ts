@@ -19,6 +19,8 @@ export type Behind = { model: Model } | { policy: string }
 export interface AgentPlayer {
   agent: Agent
   name?: string
+  /** Of what it is made of, where that is known better than the agent shows: a run goes on with no other. */
+  digest?: string
   behind?: Behind
 }
 

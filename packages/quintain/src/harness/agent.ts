@@ -28,6 +28,7 @@ export function agent<Data = unknown>(
     name: `agent:${name}`,
     carries: { turns: true, tools: true, images: true },
     runs: 'outside',
+    identity: run.toString(),
     run: (context) => play(context, run),
   }
 }

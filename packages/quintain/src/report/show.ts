@@ -5,6 +5,7 @@ import {
   type OrderRecord,
   type OrderStatus,
   type PrivateRecord,
+  playerName,
   QuintainError,
   readManifest,
   readPrivate,
@@ -108,7 +109,7 @@ export function formatAttempt(parts: AttemptParts, options: ShowOptions = {}): s
   ]
   if (counts.toolCalls > 0) facts.push(plural(counts.toolCalls, 'tool call'))
   for (const [seat, { policy, harness }] of Object.entries(trajectory?.seats ?? {})) {
-    facts.push(printableLine(`${seat}: ${policy} in ${harness}`))
+    facts.push(printableLine(`${seat}: ${playerName({ policy, harness })}`))
   }
   for (const fact of facts) lines.push(style.dim(`  ${fact}`))
   const solutions = solutionsNote(trajectory?.seats ?? {})

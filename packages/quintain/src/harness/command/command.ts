@@ -6,7 +6,7 @@ import { addressOf } from '../model-address.ts'
 import { ServedTools } from '../tools/served-tools.ts'
 import { lineAnswer, readAnswer } from './answer.ts'
 import { linksAt, openPlace } from './open-place.ts'
-import { type CommandOptions, type CommandPlan, planCommand } from './options.ts'
+import { type CommandOptions, type CommandPlan, isArgv, planCommand } from './options.ts'
 import type { LineProgram, Place } from './place.ts'
 import { failureOf, notStarted, type ProgramEnd, ProgramFailure } from './program-end.ts'
 import { filledArguments, newsText, taskJson } from './task-text.ts'
@@ -28,6 +28,7 @@ export function command(given: readonly string[] | CommandOptions): Harness {
     // Text on the input or in arguments holds no image.
     carries: { turns: true, tools: true, images: plan.turns === 'lines' || plan.task === 'file' },
     runs: 'outside',
+    identity: JSON.stringify(isArgv(given) ? given : given.argv),
     ...(plan.where.kind === 'world' ? { needsBox: true } : {}),
     async run(context) {
       const session = new Session(plan, context)

@@ -104,7 +104,7 @@ export function planCommand(given: readonly string[] | CommandOptions): CommandP
   }
 }
 
-function isArgv(given: readonly string[] | CommandOptions): given is readonly string[] {
+export function isArgv(given: readonly string[] | CommandOptions): given is readonly string[] {
   return Array.isArray(given)
 }
 

@@ -1,3 +1,4 @@
+import { playerName } from '../../core/player-name.ts'
 import { calledTool } from '../called-tool.ts'
 import { type AskedCall, failureText, sidesOf } from '../model-side.ts'
 import { countText, dollarText, durationText, plural, scoreText } from '../number-text.ts'
@@ -112,7 +113,9 @@ function facts({ attempt, seats }: Transcript, tries: number): string[] {
       ? 'no time recorded'
       : `took ${durationText(timing.wallMs)}: agent ${durationText(timing.agentMs)}, model ${durationText(timing.modelMs)}, waiting ${durationText(timing.waitMs)}, grading ${durationText(timing.gradeMs)}`,
     `${plural(counts.turns, 'turn')}, ${plural(counts.toolCalls, 'tool call')}`,
-    ...Object.entries(seats).map(([seat, { policy, harness }]) => `${seat}: ${policy} in ${harness}`),
+    ...Object.entries(seats).map(
+      ([seat, { policy, harness }]) => `${seat}: ${playerName({ policy, harness })}`,
+    ),
   ]
 }
 
