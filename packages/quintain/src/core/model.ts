@@ -90,6 +90,8 @@ export interface Model {
   readonly server?: string
   /** False when the price of its calls is not known, so that no cost cap can be kept. */
   readonly priced?: boolean
+  /** US dollars that a usage costs; null when the price is not known. For calls that nobody waited for to the end. */
+  costOf?(usage: Usage): number | null
   generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse>
   /** How many tokens a request's prompt has; undefined where the server cannot say. No call of the model. */
   countTokens?(request: ModelRequest, context: ModelContext): Promise<number | undefined>

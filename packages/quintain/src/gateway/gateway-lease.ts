@@ -1,10 +1,11 @@
-import { type DialectName, type ModelRequest, stackOf } from '../core/index.ts'
+import { type DialectName, stackOf } from '../core/index.ts'
 import type { Dialect, ReplyContext, ReplyError } from '../models/dialects/dialect.ts'
 import { redactTexts } from '../models/redact.ts'
 import type { Ticker } from '../models/ticker.ts'
 import type { Issued } from './credential.ts'
 import type { Exchange } from './exchange.ts'
 import type { LeaseOptions } from './gateway.ts'
+import { guessedTokens } from './guessed-tokens.ts'
 import { HeldBodies } from './held-bodies.ts'
 import { identityOf, LeaseCalls } from './lease-calls.ts'
 import { heaviestBody, type JsonBody } from './read-body.ts'
@@ -183,14 +184,6 @@ export class GatewayLease {
   private defect(thrown: unknown): void {
     this.shared.log(`gateway: ${stackOf(thrown)}`)
   }
-}
-
-/** Four characters are about a token of English; pictures are left out. */
-function guessedTokens({ messages, tools }: ModelRequest): number {
-  const text = JSON.stringify([messages, tools], (key, value: unknown) =>
-    key === 'data' ? undefined : value,
-  )
-  return Math.ceil(text.length / 4)
 }
 
 /** What passes by itself, and is asked for again by SDKs. */

@@ -1,4 +1,12 @@
-import type { Fault, ModelResponse, RetryEntry, Sampling, ToolSpec, WireSettings } from '../core/index.ts'
+import type {
+  Fault,
+  ModelResponse,
+  RetryEntry,
+  Sampling,
+  ToolSpec,
+  Usage,
+  WireSettings,
+} from '../core/index.ts'
 import type { CallFacts } from '../core/recorder.ts'
 
 /** When a call began, in milliseconds of its attempt, and how long it took. */
@@ -40,19 +48,29 @@ export function answeredCall(asked: CallAsked, response: ModelResponse, times: C
   }
 }
 
-/** What is written of a call that gave nothing: its fault, or the flag of a caller who left. */
+/** How a call ended that gave nothing: its fault, or the flag of a caller who left and what was used until then. */
+export interface UnansweredEnd {
+  fault?: Fault
+  flags?: string[]
+  usage?: Usage
+  costUsd?: number | null
+}
+
+/** What is written of a call that gave nothing. */
 export function unansweredCall(
   asked: CallAsked,
   times: CallTimes,
-  end: { retries: RetryEntry[]; fault?: Fault; flags?: string[] },
+  end: UnansweredEnd & { retries: RetryEntry[] },
 ): CallFacts {
-  const { retries, fault, flags } = end
+  const { retries, fault, flags, usage, costUsd } = end
   return {
     ...sent(asked),
     ...rounded(times),
     ...(retries.length > 0 ? { retries } : {}),
     ...(fault === undefined ? {} : { fault }),
     ...(flags === undefined ? {} : { flags }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(costUsd === undefined ? {} : { costUsd }),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Outcome, ResolvedLimits, Sampling, Usage } from '../core/index.ts'
+import type { Finish, Outcome, ResolvedLimits, Sampling, Usage } from '../core/index.ts'
 import { CallsInFlight } from './calls-in-flight.ts'
 
 /** What a seat has used up so far. */
@@ -16,14 +16,12 @@ export interface Place {
 
 /**
  * The limits of a seat, held against what was used and what the calls under way may still take: parallel calls pass no
- * limit on turns, and none on tokens as far as they say how many they may take. One that does not say is told how many
- * are left, and parallel ones are told the same; what calls under way cost is known once they are answered.
+ * limit on turns and none on tokens. One that does not say how many tokens it may take is given all that are left, once
+ * nothing else holds any, so that such calls follow each other. What calls under way cost is known once they are answered.
  */
 export class SeatBudget {
   private readonly limits: Pick<ResolvedLimits, 'turns' | 'tokens' | 'costUsd'>
   private readonly inFlight = new CallsInFlight()
-  /** Tokens of replies whose reader left before the provider said how many there were. */
-  private leftTokens = 0
 
   constructor(limits: Pick<ResolvedLimits, 'turns' | 'tokens' | 'costUsd'>) {
     this.limits = limits
@@ -33,7 +31,7 @@ export class SeatBudget {
   reached({ turns, usage, costUsd }: SeatUse): Exclude<Outcome, 'cancelled'> | undefined {
     const { limits } = this
     if (turns >= (limits.turns ?? Infinity)) return 'turn_limit'
-    if (usage.output + this.leftTokens >= (limits.tokens ?? Infinity)) return 'token_limit'
+    if (usage.output >= (limits.tokens ?? Infinity)) return 'token_limit'
     return (costUsd ?? 0) >= (limits.costUsd ?? Infinity) ? 'cost_limit' : undefined
   }
 
@@ -44,10 +42,10 @@ export class SeatBudget {
     const sampling: Sampling = { ...asked }
     let tokens = 0
     if (limits.tokens !== undefined) {
-      const left = limits.tokens - use.usage.output - this.leftTokens - inFlight.tokens
-      if (inFlight.tokens > 0 && left < (sampling.maxTokens ?? 1)) return undefined
-      if (sampling.maxTokens !== undefined) tokens = Math.min(sampling.maxTokens, left)
-      sampling.maxTokens = Math.min(sampling.maxTokens ?? left, left)
+      const left = limits.tokens - use.usage.output - inFlight.tokens
+      if (inFlight.tokens > 0 && left < (sampling.maxTokens ?? Infinity)) return undefined
+      tokens = Math.min(sampling.maxTokens ?? left, left)
+      sampling.maxTokens = tokens
     }
     inFlight.begin(tokens)
     return { sampling, tokens }
@@ -57,9 +55,10 @@ export class SeatBudget {
     this.inFlight.end(place.tokens)
   }
 
-  /** Counts what a reader saw of a reply before it left. */
-  leave(tokens: number): void {
-    this.leftTokens += tokens
+  /** Whether more tokens were used than there are, or the last of them went into a reply that was cut for it. */
+  spentBy(finish: Finish | undefined, usage: Usage): boolean {
+    const { tokens = Infinity } = this.limits
+    return usage.output > tokens || (usage.output === tokens && finish === 'length')
   }
 
   /** Resolves when a call under way has settled, or the signal is aborted. */

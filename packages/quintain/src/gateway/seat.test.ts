@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import type { Model, Usage } from '../core/index.ts'
 import { DialectError } from '../models/dialects/dialect.ts'
 import { HeldModel, providerFault, says, seatOf } from './__fixtures__/held-model.ts'
 import { SeatStop } from './seat-stop.ts'
+import { ToldReply } from './told-reply.ts'
 
 const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
@@ -86,14 +88,81 @@ test('a caller who left is no fault and no outcome, but what it read counts', as
   expect(seat.turns).toBe(0)
   await leave(3)
   expect(seat.turns).toBe(1)
-  expect(seat.flags).toEqual({ client_left: 2 })
+  expect(seat.flags).toEqual({ client_left: 2, usage_estimated: 1 })
+  expect(seat.usage.output).toBe(3)
+  expect(seat.costUsd).toBeNull()
   expect(seat.unrecovered).toBeUndefined()
   expect(seat.stopped).toBeUndefined()
-  expect(recorder.calls.map(({ flags, fault, output }) => ({ flags, fault, output }))).toEqual([
-    { flags: ['client_left'], fault: undefined, output: -1 },
-    { flags: ['client_left'], fault: undefined, output: -1 },
+  expect(
+    recorder.calls.map(({ flags, fault, output, usage, costUsd }) => [
+      flags,
+      fault,
+      output,
+      usage?.output,
+      costUsd,
+    ]),
+  ).toEqual([
+    [['client_left'], undefined, -1, undefined, undefined],
+    [['client_left', 'usage_estimated'], undefined, -1, 3, null],
   ])
   expect(await outcomeOf(seat.generate({ messages: says('b') }))).toBe('token_limit')
+})
+
+test('what was told of a reply that was left is priced, so that leaving passes no limit on money or tokens', async () => {
+  const model: Model & HeldModel = Object.assign(new HeldModel(), {
+    priced: true,
+    costOf: ({ fresh, output }: Usage) => (fresh > 0 ? output / 1_000 : null),
+  })
+  const { seat } = seatOf(model, { limits: { costUsd: 0.1, tokens: 150 } })
+  const gone = new AbortController()
+  const call = seat.generate({ messages: says('a') }, { signal: gone.signal, onDelta: () => {} })
+  const held = await model.call(0)
+  // One piece of four hundred characters is a hundred tokens.
+  held.tell({ type: 'text', text: 'word'.repeat(100) })
+  gone.abort()
+  await expect(call).rejects.toThrow()
+  expect(seat.usage.output).toBe(100)
+  expect(seat.costUsd).toBeCloseTo(0.1)
+  expect(await outcomeOf(seat.generate({ messages: says('b') }))).toBe('cost_limit')
+})
+
+test('what was told of a reply is counted by ids of its tokens where there are some', () => {
+  const told = new ToldReply()
+  const event = (json: Record<string, unknown>): void => told.add({ type: 'event', data: '', json })
+  event({ choices: [{ delta: { role: 'assistant', content: '' } }] })
+  expect([told.pieces, told.tokens]).toEqual([1, 0])
+  event({ choices: [{ delta: { content: 'x'.repeat(40) } }] })
+  expect(told.tokens).toBe(10)
+  event({ choices: [{ delta: { content: 'yz' }, token_ids: [1, 2] }] })
+  expect(told.tokens).toBe(2)
+  event({ type: 'message_delta', delta: {}, usage: { output_tokens: 70 } })
+  expect(told.tokens).toBe(70)
+})
+
+test('parallel calls that do not say how many tokens they want follow each other, so that they pass no limit', async () => {
+  const model = new HeldModel((call) => {
+    const output = call.request.sampling?.maxTokens ?? 1_000
+    const usage = { fresh: 1, cacheRead: 0, cacheWrite: 0, output: Math.min(output, 40) }
+    setTimeout(() => call.answer('x', { usage, finish: output < 40 ? 'length' : 'stop' }), 1)
+  })
+  const { seat } = seatOf(model, { limits: { tokens: 100 } })
+  const ask = () => outcomeOf(seat.generate({ messages: says('a') }))
+  const ends = await Promise.all(Array.from({ length: 41 }, ask))
+  expect(model.calls.map(({ request }) => request.sampling?.maxTokens)).toEqual([100, 60, 20])
+  expect(ends.filter((end) => end === 'token_limit')).toHaveLength(38)
+  expect(seat.settle({ outcome: 'completed' }).result.outcome).toBe('token_limit')
+})
+
+test('a limit on tokens that a reply went past is the outcome, though nothing was asked after it', async () => {
+  const usage = (output: number) => ({ usage: { fresh: 1, cacheRead: 0, cacheWrite: 0, output } })
+  const outcomes = [90, 100, 101].map(async (output) => {
+    const { seat } = seatOf(new HeldModel((call) => call.answer('x', usage(output))), {
+      limits: { tokens: 100 },
+    })
+    await seat.generate({ messages: says('a') })
+    return seat.settle({ outcome: 'completed' }).result.outcome
+  })
+  expect(await Promise.all(outcomes)).toEqual(['completed', 'completed', 'token_limit'])
 })
 
 test('a reply that comes although its caller left at that moment is recorded and counted', async () => {
@@ -135,7 +204,7 @@ test('what the upstream cannot express is told to the program, and is neither ca
   expect(seat.unrecovered).toBeUndefined()
 })
 
-test('the clock stands still while any of several calls waits, and what they waited together is given back once', async () => {
+test('the clock stands still while all of several calls wait, and what they waited together is given back once', async () => {
   const told: string[] = []
   let credited = 0
   const clock = {
@@ -151,9 +220,11 @@ test('the clock stands still while any of several calls waits, and what they wai
   const calls = [seat.generate({ messages: says('a') }), seat.generate({ messages: says('b') })]
   const [first, second] = [await model.call(0), await model.call(1)]
   first.context.onWait?.(true, 'queue')
+  expect(told).toEqual([])
   second.context.onWait?.(true, 'backoff')
-  first.context.onWait?.(false)
   expect(told).toEqual(['pause'])
+  first.context.onWait?.(false)
+  expect(told).toEqual(['pause', 'resume'])
   second.context.onWait?.(false)
   expect(told).toEqual(['pause', 'resume'])
   await new Promise((resolve) => setTimeout(resolve, 20))

@@ -2,6 +2,7 @@ import {
   addCost,
   addUsage,
   type Fault,
+  type Finish,
   type HarnessResult,
   isThrown,
   type Message,
@@ -22,7 +23,14 @@ import type { Recorder } from '../core/recorder.ts'
 import { DialectError } from '../models/dialects/dialect.ts'
 import { breathe } from './breathe.ts'
 import { eitherSignal } from './either-signal.ts'
-import { answeredCall, type CallAsked, type CallTimes, unansweredCall } from './recorded-call.ts'
+import { guessedTokens } from './guessed-tokens.ts'
+import {
+  answeredCall,
+  type CallAsked,
+  type CallTimes,
+  type UnansweredEnd,
+  unansweredCall,
+} from './recorded-call.ts'
 import type { SeatAccount } from './seat-account.ts'
 import { type Place, SeatBudget } from './seat-budget.ts'
 import {
@@ -34,6 +42,7 @@ import {
   tooManyTurns,
 } from './seat-faults.ts'
 import { rolloutOver, SeatStop } from './seat-stop.ts'
+import { ToldReply } from './told-reply.ts'
 import { WaitingClock } from './waiting-clock.ts'
 
 /** Model calls of a seat other than the agent's, which no limit of the task bounds. */
@@ -41,6 +50,8 @@ const mostCallsOfOtherSeats = 1_000
 
 /** Flag of a call whose caller left before the reply was whole. */
 const clientLeft = 'client_left'
+/** Flag of a call whose usage nobody has told. */
+const usageEstimated = 'usage_estimated'
 
 /** The agent's own time, as the calls of its model move it. */
 export interface SeatClock {
@@ -143,7 +154,7 @@ export class SeatModel implements ModelHandle {
     const own = request.wire !== undefined || this.options.ownTools === true
     const tools = own ? (request.tools ?? []) : undefined
     const asked = { model: model.id, sampling, settings: request.wire?.settings, tools }
-    const call: CallUnderWay = { prompt, asked, atMs, pieces: 0 }
+    const call: CallUnderWay = { request, prompt, asked, atMs, told: new ToldReply(), queued: false }
     const context: ModelContext = {
       ...this.options.context,
       seat,
@@ -152,13 +163,14 @@ export class SeatModel implements ModelHandle {
         ? {}
         : {
             onDelta: (delta) => {
-              call.pieces++
+              call.told.add(delta)
               return onDelta(delta)
             },
           }),
       onWait: (waiting, why) => {
         // A call whose try failed is a fault until one of its tries succeeds, whatever ends the rollout before.
         if (waiting && why === 'backoff') this.unrecovered = notYetRecovered(seat)
+        call.queued = waiting && why === 'queue'
         wait.tell(waiting)
       },
     }
@@ -174,10 +186,10 @@ export class SeatModel implements ModelHandle {
         context,
       )
     } catch (thrown) {
-      wait.tell(false)
+      wait.end(0)
       throw this.failed(thrown, call, signal)
     }
-    wait.tell(false)
+    wait.end(response.timing?.waitMs ?? 0)
     // What came although the caller of this call has left was sampled, and counts.
     this.options.signal.throwIfAborted()
     // A scripted policy that only says it is done made no call.
@@ -189,8 +201,8 @@ export class SeatModel implements ModelHandle {
     if (this.stopped === this.passing) this.stopped = undefined
     this.turns++
     const times = this.timesOf(atMs, response.timing?.waitMs ?? 0)
-    wait.settle(times.waitMs)
     this.count(response, times)
+    this.checkSpent(response.finish)
     recorder.call(seat, prompt, response.message, answeredCall(asked, response, times), response.tokens)
     return response
   }
@@ -199,6 +211,11 @@ export class SeatModel implements ModelHandle {
     const { model, signal, context, seat } = this.options
     signal.throwIfAborted()
     return model.countTokens?.(request, { ...context, seat, signal: own.signal ?? signal })
+  }
+
+  /** The agent did something else than to ask its model; its clock does not stand still for calls that wait. */
+  worked(): void {
+    this.clock.worked()
   }
 
   record(messages: readonly Message[], { costUsd }: { costUsd?: number } = {}): void {
@@ -244,16 +261,13 @@ export class SeatModel implements ModelHandle {
 
   /** What a harness's own answer comes to, given the limits and faults that it may not have minded. */
   settle(result: HarnessResult): { result: HarnessResult; fault: Fault | undefined } {
-    const { seat, limits } = this.options
+    const { seat } = this.options
     const fault = this.unrecovered ?? this.unanswered ?? this.stopped?.fault
     if (fault !== undefined) return { result, fault }
     if (seat !== 'agent') return { result, fault: failureOfOtherSeat(seat, result) }
     const limit = this.stopped?.outcome
     if (limit !== undefined && result.outcome !== 'env_done')
       return { result: { outcome: limit }, fault: undefined }
-    // The last tokens of the budget went into a reply that was cut for it.
-    if (result.outcome === 'truncated' && this.usage.output >= (limits.tokens ?? Infinity))
-      return { result: { outcome: 'token_limit' }, fault: undefined }
     return { result, fault: undefined }
   }
 
@@ -271,6 +285,12 @@ export class SeatModel implements ModelHandle {
     if (seat === 'agent') this.stopped = new SeatStop({ outcome: reached })
     else this.stopped = new SeatStop({ fault: tooManyTurns(seat, this.turns) })
     throw this.stopped
+  }
+
+  /** A limit on tokens that a reply went past, or was cut for, is the outcome though no call follows. */
+  private checkSpent(finish?: Finish): void {
+    if (this.options.seat === 'agent' && this.budget.spentBy(finish, this.usage))
+      this.stopped ??= new SeatStop({ outcome: 'token_limit' })
   }
 
   private checkPrice(): void {
@@ -309,11 +329,10 @@ export class SeatModel implements ModelHandle {
     const times = this.timesOf(call.atMs, waitMs)
     this.retries += retries.length
     this.waitMs += waitMs
-    const record = (end: { fault?: Fault; flags?: string[] }): void =>
+    const record = (end: UnansweredEnd): void =>
       recorder.call(seat, call.prompt, undefined, unansweredCall(call.asked, times, { retries, ...end }))
     if (signal.aborted) {
-      this.left(call)
-      record({ flags: [clientLeft] })
+      record(this.left(call))
       return thrown instanceof Error ? thrown : rolloutOver
     }
     const fault = faultOfCall(thrown, this.options)
@@ -332,25 +351,39 @@ export class SeatModel implements ModelHandle {
   }
 
   /**
-   * The caller of one call left before its reply was whole. Whoever has read of it has used a turn, and a token with
-   * every piece, as nobody says any more how many there were: leaving early is no way past a limit.
+   * The caller of one call left before its reply was whole. Leaving early is no way past a limit: whoever has read of it
+   * has used a turn, and the tokens that were told. Nobody says any more how many there were and what they cost, so both
+   * are estimated; a cost is so only where the price is known, and of a prompt that nobody has read the reply of, too.
    */
-  private left({ pieces }: CallUnderWay): void {
+  private left({ request, told, queued }: CallUnderWay): UnansweredEnd {
+    const { model } = this.options
     this.flag(clientLeft)
-    if (pieces === 0) return
-    this.turns++
-    this.budget.leave(pieces)
+    const read = told.pieces > 0
+    if (!read && (queued || model.priced !== true)) return { flags: [clientLeft] }
+    const usage: Usage = { ...noUsage, fresh: guessedTokens(request), output: told.tokens }
+    const costUsd = model.costOf?.(usage) ?? null
+    this.costUsd = addCost(this.costUsd, costUsd)
+    if (read) {
+      this.turns++
+      this.usage = addUsage(this.usage, usage)
+      this.checkSpent()
+    }
+    this.flag(usageEstimated)
+    return { flags: [clientLeft, usageEstimated], usage, costUsd }
   }
 }
 
 /** A call that no reply has come for yet. */
 interface CallUnderWay {
+  request: ModelRequest
   /** Node that ends its prompt. */
   prompt: number
   asked: CallAsked
   atMs: number
-  /** Pieces of its reply that the caller was told. */
-  pieces: number
+  /** What its caller was told of the reply. */
+  told: ToldReply
+  /** It has not left this machine. */
+  queued: boolean
 }
 
 export interface SeatModelOptions {

@@ -103,7 +103,7 @@ test('a stream that is never read ends, and its call is given up', async () => {
   await open
   if (!model.calls[0]!.context.signal.aborted) await once(model.calls[0]!.context.signal, 'abort')
   while (recorder.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-  expect(recorder.calls[0]?.flags).toEqual(['client_left'])
+  expect(recorder.calls[0]?.flags).toEqual(['client_left', 'usage_estimated'])
   response.resume()
   await closed(response)
   expect(response.complete).toBe(false)
@@ -198,7 +198,10 @@ test('in this process: a stream is read as it comes, waits for its reader, and b
   gone.abort(new Error('enough'))
   await expect(given.response.text()).rejects.toThrow('enough')
   if (!given.call.context.signal.aborted) await once(given.call.context.signal, 'abort')
-  expect(recorder.calls.at(-1)?.flags ?? ['client_left']).toEqual(['client_left'])
+  expect(recorder.calls.at(-1)?.flags ?? ['client_left', 'usage_estimated']).toEqual([
+    'client_left',
+    'usage_estimated',
+  ])
 
   const before = new AbortController()
   const unanswered = lease.fetch(lease.baseURL.concat('/chat/completions'), {

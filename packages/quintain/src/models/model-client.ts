@@ -218,6 +218,7 @@ export function createModel(options: ModelClientOptions): Model {
     endpoint: `${origin}${base}${endpoint.secrets.length === 0 ? search : ''}`,
     ...(server === undefined ? {} : { server }),
     priced: price !== null,
+    costOf: (usage) => costOf(usage, price),
     async generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse> {
       if (context.signal.aborted) throw cancelled()
       if (signalsWarn) setMaxListeners(0, context.signal)

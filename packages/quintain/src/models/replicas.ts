@@ -147,6 +147,7 @@ export function createReplicas(models: readonly Model[], options: ReplicaOptions
     ...(endpoints.size === 0 ? {} : { endpoint: [...endpoints].join(' ') }),
     ...(first.server === undefined ? {} : { server: first.server }),
     priced: models.every(({ priced }) => priced !== false),
+    costOf: (usage) => first.costOf?.(usage) ?? null,
     generate,
     async countTokens(request, context) {
       return ranked(context.attempt ?? '')[0]?.model.countTokens?.(request, context)
