@@ -70,9 +70,10 @@ function harnessOf({ seats }: ManifestRecord): string | undefined {
   return harness !== undefined && agents.test(harness) ? 'an agent' : harness
 }
 
+/** The agent that stands before the policy; without a model of the run, the policy is called after it. */
 function agentOf({ seats }: ManifestRecord): string | undefined {
-  const harness = seats[agentSeat]?.harness
-  return harness !== undefined && agents.test(harness) ? harness : undefined
+  const { policy = '', harness = '' } = seats[agentSeat] ?? {}
+  return agents.test(harness) && !policy.startsWith('agent:') ? harness : undefined
 }
 
 function textOf(value: unknown): string {
