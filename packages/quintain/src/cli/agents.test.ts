@@ -199,6 +199,16 @@ describe('an agent of the user on the command line', () => {
     expect((await resume('node program.mjs')).code).toBe(0)
   })
 
+  test('asks no model of unknown price under a limit on cost', async () => {
+    const before = fake.requests.length
+    const { code, err } = await evaluate('--agent', 'asks.mjs', '-m', 'm-one', '--limit', 'cost=0.1')
+    expect([code, fake.requests.length]).toEqual([3, before])
+    expect(err).toContain('error spend_cap: The price of')
+    expect(err).toContain('--price in=')
+    const priced = ['--limit', 'cost=0.1', '--price', 'in=1,out=1']
+    expect((await evaluate('--agent', 'asks.mjs', '-m', 'm-one', ...priced)).code).toBe(0)
+  })
+
   test('is named by a dry run', async () => {
     const { out } = await quintain('eval', '../sums', '--agent', 'asks.mjs', '-m', 'm-one', '--dry-run')
     expect(out).toContain('openai-compatible:m-one in asks@function')

@@ -76,7 +76,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
 /** Checks what a new run is asked to be and loads its environment; nothing is written. */
 export async function openNewRun(options: RunOptions): Promise<OpenedRun> {
   checkRunOptions(options)
-  if (options.maxCostUsd !== undefined) checkPrices(options)
+  checkPrices(options, options.maxCostUsd)
   return openRun(options)
 }
 
@@ -180,7 +180,7 @@ export async function takeUpRun(options: ResumeOptions): Promise<ReadyRun> {
   const manifest = await readManifest(dir)
   const runOptions = runOptionsOf(manifest, options, dir)
   const cap = options.maxCostUsd ?? manifest.maxCostUsd
-  if (cap !== undefined) checkPrices(runOptions)
+  checkPrices(runOptions, cap)
   const spent: (number | null)[] = []
   const digest = (attempt: AttemptRecord): Folded => ({
     verdict: attempt.verdict && { ...attempt.verdict, rewards: {}, metrics: {} },
@@ -250,14 +250,15 @@ export async function takeUpRun(options: ResumeOptions): Promise<ReadyRun> {
   }
 }
 
-/** A cap on what is spent needs the price of what is called. Throws `spend_cap`. */
-function checkPrices({ seats }: Pick<RunOptions, 'seats'>): void {
-  for (const player of Object.values(seats)) {
+/** A cap on what is spent, and a limit on what an attempt of the agent costs, need the price of what is called. Throws `spend_cap`. */
+function checkPrices({ seats, limits }: Pick<RunOptions, 'seats' | 'limits'>, cap: number | undefined): void {
+  for (const [seat, player] of Object.entries(seats)) {
+    if (cap === undefined && (seat !== 'agent' || limits?.costUsd === undefined)) continue
     const model = modelOf(player)
     if (model?.priced !== false) continue
     throw new QuintainError(
       'spend_cap',
-      `The price of ${model.id} is not known, so that a cost cap cannot be kept. Give it: --price in=0.15,out=0.60 (US dollars per million tokens; prices: { … } from code), or leave the cap out.`,
+      `The price of ${model.id} is not known, so that ${cap === undefined ? 'its cost limit' : 'a cost cap'} cannot be kept. Give it: --price in=0.15,out=0.60 (US dollars per million tokens; prices: { … } from code), or leave the ${cap === undefined ? 'limit' : 'cap'} out.`,
       { facts: { model: model.id } },
     )
   }
