@@ -78,7 +78,8 @@ function areSameCalls(held: readonly ToolCall[] = [], sent: readonly ToolCall[] 
   )
 }
 
-function areSameArguments(held: string, sent: string): boolean {
+/** Whether two texts of arguments say the same, however they are written. */
+export function areSameArguments(held: string, sent: string): boolean {
   if (held === sent) return true
   const [one, other] = [argumentsOf(held), argumentsOf(sent)]
   return one !== undefined && other !== undefined && isDeepStrictEqual(one.value, other.value)

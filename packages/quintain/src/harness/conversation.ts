@@ -32,7 +32,7 @@ export async function converse(
   ask: (question: Question) => Promise<Answer>,
 ): Promise<HarnessResult> {
   const messages: Message[] = context.messages.slice()
-  const tools = new ToolDesk(context.tools, messages)
+  const tools = new ToolDesk(context.tools, messages, () => context.model.lastReply?.()?.toolCalls)
   const mostTurns = context.limits.turns ?? Number.POSITIVE_INFINITY
   let told = 0
   try {
