@@ -92,13 +92,15 @@ export function lineWith(value: unknown, written: Readonly<Record<string, string
   try {
     // Escapes lone surrogates by itself (ES2019, well-formed JSON.stringify).
     text = JSON.stringify(value)
+    if (text !== undefined)
+      for (const name in written) text = `${text.slice(0, -1)},${JSON.stringify(name)}:${written[name]}}`
   } catch (cause) {
+    // Too long for a string, among others.
     throw new QuintainError('not_json', `A record cannot be written as JSON: ${messageOf(cause)}`, { cause })
   }
   if (text === undefined) {
     throw new QuintainError('not_json', `A record cannot be written as JSON: it is ${typeof value}.`)
   }
-  for (const name in written) text = `${text.slice(0, -1)},${JSON.stringify(name)}:${written[name]}}`
   // indexOf, not a regular expression: on a string without characters above U+00FF the two searches cost nothing.
   if (text.indexOf('\u2028') >= 0 || text.indexOf('\u2029') >= 0 || text.indexOf('\u0085') >= 0) {
     text = text

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Seat } from './environment.ts'
 import type { AssistantMessage, Message } from './message.ts'
 import type { TokenData, ToolSpec } from './model.ts'
+import { RecordBudget } from './record-budget.ts'
 import type { CallRecord, MessageNode } from './records.ts'
 import { isSameMessage } from './same-message.ts'
 import { TokenStore } from './token-store.ts'
@@ -154,6 +155,20 @@ export class Recorder {
     }
     this.leaves.clear()
     for (const [seat, leaf] of leaves) this.leaves.set(seat, leaf)
+  }
+
+  /**
+   * Cuts long texts where all that was recorded takes more than so many bytes, and says whether it had to. Nothing may be
+   * added afterwards: a history that is sent again would not be known again.
+   */
+  cutTo(bytes: number): boolean {
+    const { nodes, calls, toolSets } = this
+    const budget = new RecordBudget(bytes)
+    if (budget.holds([nodes, calls, toolSets])) return false
+    for (const node of nodes) node.message = budget.take(node.message)
+    for (const [at, tools] of toolSets.entries()) toolSets[at] = budget.take(tools)
+    for (const [at, call] of calls.entries()) calls[at] = budget.take(call)
+    return budget.cut
   }
 
   /** All token arrays as one chunk; undefined when no call had any. */

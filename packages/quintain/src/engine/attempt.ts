@@ -97,6 +97,8 @@ export type AttemptOutput = Omit<AttemptEntry, 'attempt'> & {
 const closeMs = 10_000
 /** Of artefacts, so many are listed in the private records; all of them are in the file that their digest names. */
 const entriesKept = 200
+/** What one attempt may record: a line that readers still take (see `maxLineBytes`), and that fits into a string. */
+const mostRecordBytes = 192 * 2 ** 20
 /** What an outside harness made of its seat is waited for so long once the attempt is over; the main process answers well before. */
 const accountMs = playGraceMs + 25_000
 /** A grader that threw or ran out of time is tried once more on the same evidence; the agent is not run again for it. */
@@ -546,6 +548,7 @@ class Attempt {
       costUsd.simulator =
         costUsd.simulator === undefined ? model.costUsd : addCost(costUsd.simulator, model.costUsd)
     }
+    const trajectory = this.trajectory ?? this.trajectoryPart()
     const flags = { ...this.flags, ...this.boxes?.flags, ...this.episode?.flags, ...agent?.flags }
     // A model was there for the agent, and it made nothing of it: it may have asked another one.
     const hadModel = this.input.seats['agent']?.outside?.hasModel === true && this.episode !== undefined
@@ -556,7 +559,6 @@ class Attempt {
       attempt.counts.toolErrors = this.episode.toolErrors
     }
 
-    const trajectory = this.trajectory ?? this.trajectoryPart()
     const verdict =
       grading === undefined || fault !== null
         ? undefined
@@ -582,8 +584,23 @@ class Attempt {
   }
 
   private trajectoryPart(): Part {
+    // Before anybody reads it: what graders see is what the records hold.
+    if (this.recorder.cutTo(mostRecordBytes)) this.flags['record_cut'] = 1
+    const { nodes, calls, toolSets } = this.recorder
+    const rest = { ...this.leaves(), ...(toolSets.length === 0 ? {} : { toolSets }) }
+    try {
+      return linePart({ ...this.trajectoryHead(), nodes, calls, ...rest })
+    } catch (thrown) {
+      // So many pieces that no line holds them: that is no reason to lose the attempt.
+      this.flags['record_cut'] = 1
+      this.errors.push({ stage: 'record', text: messageOf(thrown) })
+      return linePart({ ...this.trajectoryHead(), nodes: [], calls: [] })
+    }
+  }
+
+  private trajectoryHead() {
     const { order, seats } = this.input
-    return linePart({
+    return {
       schema: 'quintain.trajectory',
       v: 1,
       attempt: this.id,
@@ -596,11 +613,7 @@ class Attempt {
           return [seat, { policy, harness, ...(tools?.length ? { tools } : {}) }]
         }),
       ),
-      nodes: this.recorder.nodes,
-      calls: this.recorder.calls,
-      ...this.leaves(),
-      ...(this.recorder.toolSets.length === 0 ? {} : { toolSets: this.recorder.toolSets }),
-    })
+    }
   }
 
   /** Where what was said in the world ends, of seats in which that is not their last node. */
@@ -636,7 +649,13 @@ class Attempt {
       return linePart(record, this.stateField())
     } catch (thrown) {
       // Evidence that JSON cannot hold must not cost the attempt.
-      return linePart({ ...record, evidence: { lost: messageOf(thrown) } }, this.stateField())
+      const without = { ...record, evidence: { lost: messageOf(thrown) } }
+      try {
+        return linePart(without, this.stateField())
+      } catch {
+        // Nor one so large that no line holds it.
+        return linePart(without)
+      }
     }
   }
 
