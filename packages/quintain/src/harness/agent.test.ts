@@ -193,7 +193,17 @@ describe('the model of an agent, for clients that take a base URL', () => {
 
   test('outside of a rollout there is none', async () => {
     expect(() => currentRollout()).toThrow(expect.objectContaining({ code: 'usage' }))
-    await expect(rolloutFetch(`${rolloutBaseURL}/models`)).rejects.toMatchObject({ code: 'usage' })
+    const outside = await rolloutFetch(`${rolloutBaseURL}/models`)
+    expect([outside.status, outside.headers.get('x-should-retry')]).toEqual([400, 'false'])
+    // What OpenAI's SDKs read, and what Anthropic's do.
+    expect(await outside.json()).toMatchObject({
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        code: 'no_rollout',
+        message: expect.stringContaining('AsyncResource.bind'),
+      },
+    })
     await play(() => `${currentRollout().task.id}`)
   })
 })
