@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type SampleAttempt, type SampleOrder, type SampleRun, writeSampleRun } from './sample-run.ts'
 import { summarize } from './summarize.ts'
+import { formatText } from './text.ts'
 
 let root: string
 let number = 0
@@ -44,6 +45,31 @@ describe('counting', () => {
     expect(summary.faults).toMatchObject([
       { owner: 'provider', code: 'http_500', count: 1, example: 'broke' },
     ])
+  })
+
+  test('why agents failed is told, the commonest reason first, with a warning where most did', async () => {
+    const failed = (stop?: string) => ({
+      reward: 0,
+      outcome: 'agent_error' as const,
+      ...(stop === undefined ? {} : { stop }),
+    })
+    const orders = [
+      order('a', failed('no such file')),
+      order('b', failed('exit 1: boom')),
+      order('c', failed('exit 1: boom')),
+      order('d', failed()),
+      order('e', fault, failed('tried again')),
+    ]
+    const summary = await summaryOf({ orders: [...orders, order('f', pass)] })
+    expect(summary.agentErrors?.[0]).toEqual({ reason: 'exit 1: boom', count: 2 })
+    expect(summary.agentErrors).toHaveLength(4)
+    expect(summary.warnings).toMatchObject([
+      { code: 'mostly_agent_errors', message: expect.stringContaining('exit 1: boom') },
+    ])
+    expect(formatText(summary)).toMatch(/agent errors +2: exit 1: boom/)
+    const well = await summaryOf({ orders: [order('a', pass), order('b', pass), order('c', failed('x'))] })
+    expect(well.warnings).toEqual([])
+    expect((await summaryOf({ orders: [order('a', pass)] })).agentErrors).toBeUndefined()
   })
 
   test('outcomes, faults and pending orders add up to the orders, whatever happened', async () => {

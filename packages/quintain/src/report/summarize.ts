@@ -25,6 +25,7 @@ import {
   type RateEstimate,
   type TaskScores,
 } from './estimate.ts'
+import { type StopReason, StopReasons } from './stop-reasons.ts'
 import { type Tries, triesOf } from './tries.ts'
 import { healthWarnings, type RunWarning } from './warnings.ts'
 
@@ -103,6 +104,8 @@ export interface RunSummary {
   metrics: Record<string, ComponentMean>
   /** How the agent ended, over the orders that did not end in a fault: outcomes, faults and pending orders add up to the orders. */
   outcomes: Partial<Record<Outcome, number>>
+  /** Why agents failed (`agent_error`), the commonest reasons first; absent where none did. */
+  agentErrors?: StopReason[]
   /** Faults of the orders that ended in one. */
   faults: FaultCount[]
   /** Faults that another try of the same order got over, or may yet. */
@@ -258,6 +261,7 @@ class Totals {
   readonly flags = new Map<number, Record<string, number>>()
   private readonly verdicts = new Shared<VerdictSummary | null>()
   private readonly counts = new Shared<Record<string, number>>()
+  readonly stops = new StopReasons()
   faults = new FaultCounter()
   usage: Partial<Record<LedgerName, Usage>> = {}
   ledgers: Partial<Record<LedgerName, Ledger>> = {}
@@ -272,6 +276,7 @@ class Totals {
     if (toolErrors !== undefined) this.toolErrors.set(row, this.counts.of(toolErrors))
     if (flags !== undefined) this.flags.set(row, this.counts.of(flags))
     if (attempt.fault !== null) this.faults.add(attempt.fault)
+    else if (attempt.outcome === 'agent_error') this.stops.keep(row, attempt.stop)
     let sum: number | null = 0
     let known = 0
     for (const name of ledgerNames) {
@@ -429,6 +434,7 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
   const turns = times('turns')
   const { agent = { usd: 0, knownUsd: 0, unknownAttempts: 0 }, simulator, judge } = totals.ledgers
   const { id, created, quintain, node, environment, rubric, seats, seed, limits, isolation, floor } = manifest
+  const agentErrors = totals.stops.list(finished)
   const truncated = (outcomes.truncated ?? 0) + (outcomes.token_limit ?? 0)
 
   const summary: RunSummary = {
@@ -470,6 +476,7 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
     ),
     metrics: Object.fromEntries(metricMeans.map(([name, running]) => [name, component(running)])),
     outcomes,
+    ...(agentErrors.length === 0 ? {} : { agentErrors }),
     faults: faults.list(),
     retriedFaults: totals.faults.list(),
     unscored: [...unscored.values()].sort((a, b) => b.count - a.count),
@@ -509,6 +516,8 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       finished: finished.length,
       truncated,
       empty: flags.empty_output ?? 0,
+      failed: outcomes.agent_error ?? 0,
+      failure: agentErrors[0]?.reason,
       meanReward: reward.observed,
     }),
     issues: fold.issues,

@@ -126,6 +126,10 @@ export function reportRows(summary: RunSummary): ReportRow[] {
     ...(summary.coverage !== null && summary.coverage < 1 ? { mood: 'warning' } : {}),
   })
   add('outcomes', countsText(summary.outcomes))
+  for (const [index, { reason, count }] of (summary.agentErrors ?? []).slice(0, 3).entries())
+    add(index === 0 ? 'agent errors' : '', `${countText(count)}: ${printableLine(reason, 160)}`, {
+      mood: 'warning',
+    })
   add('faults', faultsText(summary.faults), { mood: 'bad' })
   for (const fault of summary.faults.slice(0, 3))
     add('', `${fault.owner}: ${printableLine(fault.example, 160)}`)

@@ -4,6 +4,7 @@ export interface RunWarning {
     | 'all_truncated'
     | 'mostly_truncated'
     | 'systemic_empty_output'
+    | 'mostly_agent_errors'
     | 'all_faulted'
     | 'journal_damaged'
     | 'cost_unknown'
@@ -18,6 +19,9 @@ export interface HealthFacts {
   truncated?: number
   /** Attempts in which the agent said and did nothing. */
   empty?: number
+  /** Attempts whose agent failed, and the commonest reason. */
+  failed?: number
+  failure?: string | undefined
   meanReward?: number | null
 }
 
@@ -30,6 +34,8 @@ export function healthWarnings({
   finished,
   truncated = 0,
   empty = 0,
+  failed = 0,
+  failure,
   meanReward,
 }: HealthFacts): RunWarning[] {
   const warnings: RunWarning[] = []
@@ -52,6 +58,12 @@ export function healthWarnings({
     warnings.push({
       code: 'systemic_empty_output',
       message: `${share(empty / finished)} of the attempts have no output at all: look at one of them before believing any number.`,
+    })
+  }
+  if (failed / finished > most) {
+    warnings.push({
+      code: 'mostly_agent_errors',
+      message: `The agent failed in ${share(failed / finished)} of the attempts, so that the numbers say little of what it can do${failure === undefined ? '' : `; most often: ${failure}`}`,
     })
   }
   return warnings

@@ -57,7 +57,7 @@ export function timeCard({ time }: RunSummary, values: Distributions): Markup {
 
 /** Outcomes, faults by owner, and reasons of missing scores, as counts. */
 export function endingsCard(summary: RunSummary, mayBeTall: boolean): Markup {
-  const { outcomes, faults, unscored, orders, status } = summary
+  const { outcomes, faults, unscored, orders, status, agentErrors = [] } = summary
   const counts: Count[] = [
     ...Object.entries(outcomes)
       .sort(([, a], [, b]) => b - a)
@@ -71,11 +71,14 @@ export function endingsCard(summary: RunSummary, mayBeTall: boolean): Markup {
     ...(status.pending > 0 ? [{ name: 'pending', count: status.pending, tone: 'hollow' }] : []),
   ]
   const examples = faults.slice(0, 5)
-  const lines = counts.length + 2 * examples.length + unscored.length
+  const lines = counts.length + 2 * examples.length + unscored.length + agentErrors.length
   return card(
     'How rollouts ended',
     `Counts of ${plural(orders, 'order')}. An outcome is the agent's own doing and is scored; a fault is nobody's score, told by its owner.`,
     html`${countBars(counts, orders)}${
+      agentErrors.length > 0 &&
+      html`<h4>Why the agent failed, the commonest first</h4><ul class="examples">${agentErrors.map(({ reason, count }) => html`<li><b>${String(count)}</b> ${printableLine(reason, 300)}</li>`)}</ul>`
+    }${
       examples.length > 0 &&
       html`<h4>Faults, an example of each</h4><ul class="examples">${examples.map(({ owner, stage, code, example }) => html`<li><b>${owner}</b> ${printableLine(`${code} in ${stage}`, 80)}: ${printableLine(example, 300)}</li>`)}</ul>`
     }${
