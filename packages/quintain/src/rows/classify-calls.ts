@@ -1,5 +1,6 @@
 import { type Message, type Seat, type TrajectoryRecord, textOf } from '../core/index.ts'
 import { conversationHeads } from './conversation-heads.ts'
+import { shortestQuote } from './lineage.ts'
 
 /**
  * What became of a model call. `kept`: on the way to the end of the main conversation. `branch`: of an edited or
@@ -11,8 +12,6 @@ export const callClasses = ['kept', 'branch', 'side', 'dead', 'failed'] as const
 
 /** Longer answers are work, whoever asked for them. */
 const longestSideAnswer = 400
-/** A shorter text stands in others by chance. */
-const shortestQuote = 20
 
 /**
  * Sorts the calls of a seat by what became of them, from the record alone; undefined for calls of other seats. The rules

@@ -69,7 +69,7 @@ export function buildTokenRows(
     const other = parent === undefined ? undefined : rowOf.get(parent)!.callAfter(parent)
     const after = other ?? parent ?? line.leftBy(call)
     // Sampling an answer again is no break.
-    if (after === undefined || calls[after]!.prompt === call.prompt) return undefined
+    if (after === undefined || line.wasAsked(call)) return undefined
     const before = idsOf(after)
     const common = commonLength(prompt, before)
     const cause = causeOf({

@@ -122,6 +122,33 @@ describe('where a prompt does not begin with what came before, a new row begins,
     }
   })
 
+  test('a prompt that was cut at its left, though it is no shorter, and though little or nothing is left of what came before', () => {
+    const first = says('a long answer, of which much is kept')
+    const long = user('a result that is far longer than all that was said before it, so that it alone fits')
+    const whole = [go, first, long].flatMap(plainTemplate)
+    const before = plainTemplate(go).length + plainTemplate(first).length
+    for (const cut of [3, before, before + 10]) {
+      const again = { promptIds: [...whole.slice(cut), mark.assistant] }
+      expect(two({ first, again, history: (said) => [go, said, long] })).toBe('left_truncated')
+    }
+  })
+
+  test('a prompt that was cut where its beginning looks the same', () => {
+    const talk = new Talk()
+    const turns = Array.from({ length: 6 }, () => [user('one'), says('x')]).flat()
+    const first = talk.ask([...turns, user('one')], 'answer')
+    const history = [...turns, user('one'), first, user('two')]
+    talk.ask(history, 'end', { promptIds: [...history.slice(4).flatMap(plainTemplate), mark.assistant] })
+    expect(rowsOf(talk).report.breaks).toMatchObject([{ call: 1, after: 0, cause: 'left_truncated' }])
+  })
+
+  test('a template that puts something before the first message', () => {
+    const again = [mark.system, 900, 901, mark.end, ...plainTemplate(go)]
+    const first = says('a long answer, of which all is kept')
+    const promptIds = [...again, ...plainTemplate(first), ...plainTemplate(user('on')), mark.assistant]
+    expect(two({ first, again: { promptIds } })).toBe('template_changed')
+  })
+
   test('a template that says something else at the front', () => {
     let hour = 0
     const template = (message: Message) =>
@@ -175,6 +202,37 @@ test('samples of one prompt are rows of their own, and no break', () => {
   const { rows, report } = rowsOf(talk)
   expect(rows).toHaveLength(3)
   expect(report.breaks).toEqual([])
+})
+
+test('a second sample that comes when the first was gone on with is no break, nor is what goes on from it', () => {
+  const talk = new Talk()
+  const a = talk.ask([go], 'a')
+  talk.ask([go, a, user('on')], 'b')
+  const late = talk.ask([go], 'late')
+  talk.ask([go, late, user('on')], 'c')
+  const { rows, report } = rowsOf(talk, { classes: ['kept', 'branch', 'dead'] })
+  expect(rows.map(({ spans }) => spans.flatMap(({ call }) => call ?? []))).toEqual([
+    [0, 1],
+    [2, 3],
+  ])
+  expect(report.breaks).toEqual([])
+})
+
+test('a history that begins anew with a summary of the one before is a break, a sub-agent is none', () => {
+  const summary = 'All is well, and two of three are done.'
+  const compacts = (goesOn: boolean) => {
+    const talk = new Talk()
+    const a = talk.ask([system('s'), go], 'a')
+    const asks = [system('s'), go, a, user('Sum it up.')]
+    const said = talk.ask(asks, summary)
+    const anew = [system('s'), user(`So far: ${summary}`)]
+    const b = talk.ask(anew, 'b')
+    talk.ask([...anew, b, user('on')], 'c')
+    if (goesOn) talk.ask([...asks, said, user('on')], 'd')
+    return rowsOf(talk).report.breaks
+  }
+  expect(compacts(false)).toMatchObject([{ call: 2, after: 1, cause: 'history_edited' }])
+  expect(compacts(true)).toEqual([])
 })
 
 test('side and dead calls are not trained on unless they are asked for', () => {
