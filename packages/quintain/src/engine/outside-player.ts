@@ -180,7 +180,9 @@ class Play {
     const whileOn = <T>(run: () => Promise<T>): Promise<T> => {
       // At a limit as well: the world does not know of it yet.
       const stop = this.over.signal.aborted ? rolloutOver : this.seat.stopped
-      return stop === undefined ? run() : Promise.reject(stop)
+      if (stop !== undefined) return Promise.reject(stop)
+      this.seat.worked()
+      return run()
     }
     return {
       task: start.task,
