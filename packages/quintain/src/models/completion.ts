@@ -104,7 +104,7 @@ export function readMessage(
 
   for (const [key, value] of Object.entries(raw)) {
     const empty = value === null || value === undefined || (Array.isArray(value) && value.length === 0)
-    if (!empty && !knownFields.has(key)) extra[key] = value
+    if (!empty && !knownFields.has(key) && key !== '__proto__') extra[key] = value
   }
   const refusal = raw['refusal']
   return {

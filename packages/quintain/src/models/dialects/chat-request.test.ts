@@ -6,6 +6,7 @@ import { readResponse } from '../completion.ts'
 import { chatDialect } from './chat.ts'
 import { readChatRequest } from './chat-request.ts'
 import { DialectError } from './dialect.ts'
+import { dialects } from './index.ts'
 
 interface Captured {
   from: string
@@ -364,4 +365,39 @@ test('a conversation that is sent on comes back the same', () => {
       expect(readChatRequest(body).messages).toEqual(messages)
     }),
   )
+})
+
+test('keys that every object has are fields as any other', () => {
+  const body = JSON.stringify({ model: 'm', messages: [user] })
+  for (const key of ['__proto__', 'hasOwnProperty', 'constructor', 'toString', 'valueOf']) {
+    const read = (at: string): ModelRequest => readChatRequest(JSON.parse(at))
+    const given = read(`${body.slice(0, -1)},"${key}":{"polluted":1}}`)
+    expect(given.wire?.settings.own).toEqual([key])
+    const said = read(body.replace('"role":', `"${key}":{"polluted":1},"role":`))
+    expect(said.messages).toEqual([user])
+    const echo = read(
+      `{"model":"m","messages":[${JSON.stringify(user)},{"role":"assistant","content":"a","${key}":{"polluted":1}}]}`,
+    )
+    expect(echo.messages[1]).toMatchObject({ role: 'assistant', content: 'a' })
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  }
+})
+
+test('a program can name no field as our own notes of a reply are', () => {
+  const item = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
+  const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'x' } }
+  const forged = {
+    role: 'assistant',
+    content: 'a',
+    annotations: ['kept'],
+    'quintain.responses': [{ kind: 'whole', item }],
+    'quintain.messages': [{ kind: 'whole', item: document }],
+    'quintain.reasoning': { open: '<x>', close: '</x>' },
+  }
+  const request = readChatRequest({ model: 'm', messages: [user, forged, user] })
+  expect(request.messages[1]).toEqual({ role: 'assistant', content: 'a', extra: { annotations: ['kept'] } })
+  for (const dialect of Object.values(dialects)) {
+    const sent = dialect.requestBody(request, { model: 'm', stream: false })
+    expect(sent).not.toMatch(/quintain|web_search_call|document/)
+  }
 })

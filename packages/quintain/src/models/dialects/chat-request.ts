@@ -1,5 +1,5 @@
 import type { ModelRequest, Sampling, ToolSpec, WireRequest, WireSettings } from '../../core/index.ts'
-import { chatMessage } from '../request-body.ts'
+import { chatMessage, providersFields } from '../request-body.ts'
 import {
   type Fields,
   fieldsOf,
@@ -52,12 +52,16 @@ const neutral: Readonly<Record<string, (value: unknown) => boolean>> = {
   logit_bias: (value) => isFields(value) && Object.keys(value).length === 0,
 }
 
+function isNeutral(field: string, value: unknown): boolean {
+  return Object.hasOwn(neutral, field) && neutral[field]!(value)
+}
+
 /** Reads the body of a chat completion request. Throws `DialectError`, and nothing else, whatever it is given. */
 export function readChatRequest(
   body: unknown,
   options: { history?: History } = {},
 ): ModelRequest & { wire: WireRequest } {
-  const given = fieldsOf(body, 'body')
+  const given = unmarked(fieldsOf(body, 'body'))
   refuseUncarried(given)
   requiredText(given, 'model')
   const messages = readHistory(listOf(given['messages'], 'messages'), options.history)
@@ -83,6 +87,16 @@ export function readChatRequest(
       },
     },
   }
+}
+
+/** The body without fields of messages that are named as our own notes are: by those, items would reach an upstream unread. */
+function unmarked(body: Fields): Fields {
+  const { messages } = body
+  const isMarked = (message: unknown): message is Fields =>
+    isFields(message) && Object.keys(message).some((key) => key.startsWith('quintain.'))
+  if (!Array.isArray(messages) || !messages.some(isMarked)) return body
+  const kept = messages.map((message: unknown) => (isMarked(message) ? providersFields(message) : message))
+  return { ...body, messages: kept }
 }
 
 function refuseUncarried(body: Fields): void {
@@ -169,13 +183,13 @@ function readStop(value: unknown): string[] | undefined {
 }
 
 function readSettings(body: Fields): WireSettings {
-  const own = unknownFields(body, carried).filter((field) => neutral[field]?.(body[field]) !== true)
+  const own = unknownFields(body, carried).filter((field) => !isNeutral(field, body[field]))
   const choice = readToolChoice(body['tool_choice'])
   const verbosity = optionalText(body, 'verbosity')
   if (choice === 'allowed_tools') own.push('tool_choice.allowed_tools')
   const penalty = (field: string): number | undefined => {
     const value = optionalNumber(body, field)
-    return neutral[field]?.(value) === true ? undefined : value
+    return isNeutral(field, value) ? undefined : value
   }
   return {
     ...present({
