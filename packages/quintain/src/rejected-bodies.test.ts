@@ -84,13 +84,24 @@ test('where nothing else was answered, it is a fault: the agent and the endpoint
   })
 })
 
-test("a body that was written here from another protocol is not the agent's", async () => {
-  const seen: { status: number }[] = []
-  const { attempt } = await play([refusal], async (turn) => {
-    seen.push(await ask(turn, '/responses', { input: 'go' }))
-    await ask(turn, '/chat/completions', { messages })
-    return 'ok'
+test("a body that was translated from the agent's protocol is told in that protocol, and is the agent's to mend, too", async () => {
+  const seen: { status: number; body: unknown }[] = []
+  const { attempt } = await play([refusal, refusal], async (turn) => {
+    seen.push(await ask(turn, '/responses', { input: 'go', temperature: 5 }))
+    seen.push(await ask(turn, '/messages', { messages, max_tokens: 5, temperature: 5 }))
+    const { body } = await ask(turn, '/chat/completions', { messages })
+    return (body as { choices: { message: { content: string } }[] }).choices[0]!.message.content
   })
-  expect(seen).toMatchObject([{ status: 502 }])
-  expect(attempt.fault).toBeNull()
+  expect(seen).toMatchObject([
+    { status: 400, body: { error: { code: 'bad_request', message: expect.stringContaining('banana') } } },
+    {
+      status: 400,
+      body: {
+        type: 'error',
+        error: { type: 'invalid_request_error', message: expect.stringContaining('banana') },
+      },
+    },
+  ])
+  expect(JSON.stringify(seen)).not.toContain('key-of-the-run')
+  expect(attempt).toMatchObject({ outcome: 'completed', fault: null, verdict: { success: true } })
 })

@@ -118,10 +118,11 @@ export interface ModelContext {
   onDelta?: (delta: ReplyDelta) => void | Promise<void>
 }
 
-/** What a provider said of a body that a program wrote, in the program's own protocol. */
+/** What a provider said of a body that a program wrote. */
 export interface RejectedBody {
   status: number
-  body: Record<string, unknown>
+  /** The provider's own words, where it speaks the program's protocol. */
+  body?: Record<string, unknown>
 }
 
 /** A model call that gave no answer: a fault of the provider, or a fact the agent's outcome must carry. */

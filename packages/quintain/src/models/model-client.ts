@@ -13,7 +13,7 @@ import type { Limiter } from './limiter.ts'
 import { llamaPromptIds } from './llama-prompt-ids.ts'
 import { costOf, type PriceTable, priceOf } from './prices.ts'
 import { createDeltaRedactor, createRedactor, createReplyRedactor } from './redact.ts'
-import { createReplyFaults, providerFault, type ReadReply } from './reply-faults.ts'
+import { type BodyWriter, createReplyFaults, providerFault, type ReadReply } from './reply-faults.ts'
 import type { RequestBodyOptions } from './request-body.ts'
 import { type RetryOptions, withRetry } from './retry.ts'
 import { gaveUp } from './stream-assembly.ts'
@@ -126,7 +126,7 @@ export function createModel(options: ModelClientOptions): Model {
 
   async function tryOnce(call: Call, context: ModelContext): Promise<ReadReply & { reply: Exchanged }> {
     return transport.send(call, context, (reply) => {
-      const found = read(reply, { byProgram: call.same })
+      const found = read(reply, { writer: call.writer })
       const { finish } = found.completion
       if (gaveUp(finish))
         throw providerFault('aborted', `${where} gave up on the reply (finish "${finish}").`, { redact })
@@ -157,13 +157,18 @@ export function createModel(options: ModelClientOptions): Model {
     if (tokenIds && server === 'llama.cpp') await addPromptIds(completion, call, context)
 
     // Before it is read, so that ids stay unique, and after, since reading puts pieces of text together.
-    if (call.same && body !== undefined) redactReply(body)
+    let asItCame = true
+    if (call.same && body !== undefined)
+      redactReply(body, () => {
+        asItCame = false
+      })
     redactCompletion(completion)
     const response = readResponse(completion, { ...thinkTags, taken: call.taken })
     redactReply(response.message)
     if (reply.warnings > 0) response.flags = [...(response.flags ?? []), 'stream_comment_as_data']
     if (response.costUsd === undefined) response.costUsd = costOf(response.usage, price)
-    if (call.same && body !== undefined) response.wire = { dialect: dialect.name, body }
+    if (call.same && body !== undefined)
+      response.wire = { dialect: dialect.name, body, ...(asItCame ? { text: reply.text } : {}) }
     response.timing = {
       firstByteMs: reply.firstByteMs,
       totalMs: performance.now() - began,
@@ -192,6 +197,7 @@ export function createModel(options: ModelClientOptions): Model {
 
   function callOf(request: ModelRequest, context: ModelContext): Call {
     const same = request.wire?.dialect === dialect.name
+    const writer = same ? 'program' : request.wire === undefined ? undefined : 'translated'
     const streams = !tokenIds || streamsTokenIds(server, request)
     const listener = streams ? context.onDelta : undefined
     // A program of this dialect that reads no stream is given the reply as it came, whole.
@@ -208,6 +214,7 @@ export function createModel(options: ModelClientOptions): Model {
       reader: () => dialect.replyReader({ redact, ...thinkTags, ...told }),
       drained: valve?.drained,
       same,
+      writer,
       taken,
       valve,
     }
@@ -249,6 +256,7 @@ export function createModel(options: ModelClientOptions): Model {
 interface Call extends Outgoing {
   /** The program that asks speaks the dialect of this endpoint. */
   same: boolean
+  writer: BodyWriter
   /** Ids of tool calls that the conversation holds already; those of the reply are added. */
   taken: Set<string>
   /** Who listens to the reply as it comes. */

@@ -36,6 +36,9 @@ export interface ReadReply {
   body?: RawMessage
 }
 
+/** Whose words a body is in: a program's own, a program's in another protocol, or (undefined) ours. */
+export type BodyWriter = 'program' | 'translated' | undefined
+
 /** Statuses that say that a body is wrong or too large. */
 const bodyIsWrong: readonly number[] = [400, 413, 422]
 
@@ -47,7 +50,7 @@ export function createReplyFaults(options: {
   /** Server that is asked for token ids, where it is. */
   asked: { server: ServerKind | undefined } | undefined
   redact(text: string): string
-}): (reply: Exchanged, sent: { byProgram: boolean }) => ReadReply {
+}): (reply: Exchanged, sent: { writer: BodyWriter }) => ReadReply {
   const { dialect, where, asked, redact } = options
 
   function fault(code: string, message: string, facts: FaultFacts = {}): ModelFault {
@@ -84,20 +87,24 @@ export function createReplyFaults(options: {
   }
 
   /** What a program is to be told of a body that it wrote; not where it may be what we have asked beside. */
-  function rejectedBody({ status, text }: Exchanged, message: string): RejectedBody | undefined {
-    if (!bodyIsWrong.includes(status)) return undefined
+  function rejectedBody(
+    { status, text }: Exchanged,
+    message: string,
+    writer: BodyWriter,
+  ): RejectedBody | undefined {
+    if (writer === undefined || !bodyIsWrong.includes(status)) return undefined
     if (asked !== undefined && objectsToAsks(message, asked.server)) return undefined
+    if (writer === 'translated') return { status }
     const { fields = {} } = parseBody(text) ?? {}
     return Object.keys(fields).length === 0 ? undefined : { status, body: redactTexts(fields, redact) }
   }
 
-  function readStatus(reply: Exchanged, byProgram: boolean): void {
+  function readStatus(reply: Exchanged, writer: BodyWriter): void {
     const { status, text } = reply
     if (status === 200 || status === 201) return
     if (status >= 400) {
       const said = readProviderError(text, redact)
-      const rejected = byProgram ? rejectedBody(reply, said.message) : undefined
-      throw failure(status, said, reply, { rejected })
+      throw failure(status, said, reply, { rejected: rejectedBody(reply, said.message, writer) })
     }
     throw fault(
       `http_${status}`,
@@ -106,8 +113,8 @@ export function createReplyFaults(options: {
     )
   }
 
-  return (reply, { byProgram }) => {
-    readStatus(reply, byProgram)
+  return (reply, { writer }) => {
+    readStatus(reply, writer)
     const { status, text, stream } = reply
     if (stream !== undefined) {
       if (stream.state === 'incomplete') throw fault('stream_incomplete', `${where}: ${stream.message}.`)
