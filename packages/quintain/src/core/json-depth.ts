@@ -20,7 +20,8 @@ export function nestsTooDeep(json: string): boolean {
   return false
 }
 
-function endOfString(json: string, start: number): number {
+/** Where the string ends that starts at a quote: its closing quote, or the end of the text. */
+export function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
     let escapes = 0
     while (json.charCodeAt(end - 1 - escapes) === backslash) escapes++

@@ -12,6 +12,8 @@ export interface WireRequest {
   dialect: DialectName
   /** The body as it was parsed, its history whole. Nobody writes into it. */
   body: Readonly<Record<string, unknown>>
+  /** The JSON that `body` was read from, where it is at hand. */
+  text?: string
   /** The program asked for an event stream. */
   stream: boolean
   settings: WireSettings
@@ -68,4 +70,6 @@ export type ReplyDelta =
 export interface WireReply {
   dialect: DialectName
   body: Record<string, unknown>
+  /** The JSON that `body` was read from, where nothing was changed in it. */
+  text?: string
 }

@@ -87,6 +87,7 @@ export class GatewayLease {
         `More than ${mostCalls} calls of this attempt are under way; wait for some.`,
       )
     const request = dialect.readRequest(json, { history: (id) => this.histories.find(id) })
+    if (request.wire.body === json) request.wire.text = text
     const context: ReplyContext = {
       request,
       model: this.model,

@@ -47,6 +47,11 @@ export function render(dialect: Dialect, context: ReplyContext, end: CallEnd): R
   const { stream } = context.request.wire
   const text = stream
     ? new StreamedReply(dialect, context).end(end.response)
-    : JSON.stringify(dialect.writeReply(end.response, context))
+    : wholeText(end.response, dialect.writeReply(end.response, context))
   return { status: 200, stream, text }
+}
+
+/** A body as JSON: as the upstream wrote it, where nothing is other than it came. */
+function wholeText({ wire }: ModelResponse, body: Record<string, unknown>): string {
+  return (body === wire?.body ? wire.text : undefined) ?? JSON.stringify(body)
 }

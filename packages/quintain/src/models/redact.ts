@@ -20,13 +20,15 @@ export function createRedactor(secrets: readonly (string | undefined)[]): (text:
  * A function that takes secrets out of a reply, in place: out of every string of a JSON value, sampled text included,
  * since a key in it was echoed by a server. Only the given ones are taken out, and masked beginnings only of ids and
  * names: text that merely looks like a key is the model's. Stand-ins for a key such as `EMPTY` or `lm-studio`, which are words that a model may well
- * say, stay: a secret has 20 characters, or 8 with a digit among them.
+ * say, stay: a secret has 20 characters, or 8 with a digit among them. `onFound` is told that there was one.
  */
-export function createReplyRedactor(secrets: readonly (string | undefined)[]): <T>(value: T) => T {
+export function createReplyRedactor(
+  secrets: readonly (string | undefined)[],
+): <T>(value: T, onFound?: () => void) => T {
   const spellings = replySpellings(secrets)
   const clean = (text: string, options: { masked: boolean }): string =>
     withoutEchoes(text, spellings, options)
-  return <T>(value: T): T => {
+  return <T>(value: T, onFound: () => void = () => {}): T => {
     if (spellings.length === 0) return value
     const root = { value: value as unknown }
     // A list instead of recursion: JSON may be nested deeper than the stack is.
@@ -36,12 +38,16 @@ export function createReplyRedactor(secrets: readonly (string | undefined)[]): <
         const held = next[key]
         if (typeof held === 'string') {
           const cleaned = clean(held, { masked: identifying.has(key) })
-          if (cleaned !== held) next[key] = cleaned
+          if (cleaned !== held) {
+            next[key] = cleaned
+            onFound()
+          }
         } else if (typeof held === 'object' && held !== null && !ArrayBuffer.isView(held))
           open.push(held as Record<string, unknown>)
         if (Array.isArray(next)) continue
         const name = clean(key, { masked: false })
         if (name === key) continue
+        onFound()
         next[name] = next[key]
         delete next[key]
       }

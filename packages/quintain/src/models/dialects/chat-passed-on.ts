@@ -2,6 +2,7 @@ import type { ModelRequest, WireRequest } from '../../core/index.ts'
 import { assertBudget, maxTokensField, type RequestBodyOptions } from '../request-body.ts'
 import { tokenAsks } from '../token-asks.ts'
 import { heededToolChoice } from '../tool-choice.ts'
+import { amendedText } from './amended-text.ts'
 import { isFields } from './body-fields.ts'
 
 /**
@@ -42,7 +43,7 @@ export function passedOnBody(
     if (typeof own === 'number') body['top_logprobs'] = own
   }
   Object.assign(body, sampling.extra)
-  // What is undefined is not written; to delete it would make the object, and so its writing, slow.
+  // What is undefined is not written.
   // One answer is what is recorded; more would be sampled and lost.
   body['n'] = undefined
   if (options.stream) {
@@ -53,7 +54,7 @@ export function passedOnBody(
     body['stream'] = undefined
     body['stream_options'] = undefined
   }
-  return JSON.stringify(body)
+  return amendedText(body, wire)
 }
 
 function sameStop(written: unknown, stop: readonly string[]): boolean {

@@ -1,6 +1,7 @@
 import type { ModelRequest, Sampling } from '../../core/model.ts'
 import type { WireSettings } from '../../core/wire.ts'
 import { assertBudget, assertConversation, type RequestBodyOptions } from '../request-body.ts'
+import { amendedText } from './amended-text.ts'
 import { isFields } from './body-fields.ts'
 import { DialectError } from './dialect.ts'
 import { type Block, turnsOf } from './messages-blocks.ts'
@@ -27,7 +28,7 @@ export function messagesBody(request: ModelRequest, options: RequestBodyOptions)
   if (sampling.seed !== undefined) refuse('a seed', 'seed')
   if (sampling.logprobs === true || wire?.wants.logprobs === true || wire?.wants.tokenIds === true)
     refuse('what each token was', 'logprobs')
-  if (wire?.dialect === 'messages') return JSON.stringify(amended(sampling, wire.body, options))
+  if (wire?.dialect === 'messages') return amendedText(amended(sampling, wire.body, options), wire)
   assertConversation(request)
   if (wire !== undefined) {
     refuseOf(wire.settings)

@@ -1,6 +1,7 @@
 import type { ModelRequest, Sampling } from '../../core/model.ts'
 import type { WireSettings } from '../../core/wire.ts'
 import { assertBudget, assertConversation, type RequestBodyOptions } from '../request-body.ts'
+import { amendedText } from './amended-text.ts'
 import { isFields } from './body-fields.ts'
 import { DialectError } from './dialect.ts'
 import { itemsOf } from './responses-items.ts'
@@ -18,7 +19,7 @@ function refuse(what: string, param: string): never {
 export function responsesBody(request: ModelRequest, options: RequestBodyOptions): string {
   const { sampling = {}, wire } = request
   assertBudget(sampling.maxTokens)
-  if (wire?.dialect === 'responses') return JSON.stringify(amended(request, wire.body, options))
+  if (wire?.dialect === 'responses') return amendedText(amended(request, wire.body, options), wire)
   assertConversation(request)
   if (wire !== undefined) {
     refuseOf(wire.settings)

@@ -1,0 +1,57 @@
+import { endOfString } from '../../core/json-depth.ts'
+import type { WireRequest } from '../../core/wire.ts'
+
+/**
+ * The JSON of a program's body with other fields put in. What is as the program wrote it is copied from its text: a
+ * history of a megabyte is not written anew with every turn. Fields that are undefined are left out.
+ */
+export function amendedText(
+  amended: Readonly<Record<string, unknown>>,
+  { body, text }: Pick<WireRequest, 'body' | 'text'>,
+): string {
+  if (text === undefined) return JSON.stringify(amended)
+  const written = fieldTexts(text)
+  const fields: string[] = []
+  for (const [key, value] of Object.entries(amended)) {
+    const kept = Object.hasOwn(body, key) && body[key] === value ? written.get(key) : undefined
+    const json: string | undefined = kept ?? JSON.stringify(value)
+    if (json !== undefined) fields.push(`${JSON.stringify(key)}:${json}`)
+  }
+  return `{${fields.join(',')}}`
+}
+
+/** The JSON of each field of a JSON object; of a key that is repeated the last one, as it is read. */
+function fieldTexts(json: string): Map<string, string> {
+  const fields = new Map<string, string>()
+  let depth = 0
+  let key: string | undefined
+  let from = 0
+  const end = (at: number): void => {
+    if (key !== undefined) fields.set(key, json.slice(from, at))
+    key = undefined
+  }
+  for (let at = 0; at < json.length; at++) {
+    switch (json[at]) {
+      case '"': {
+        const until = endOfString(json, at)
+        if (depth === 1 && key === undefined) key = JSON.parse(json.slice(at, until + 1)) as string
+        at = until
+        break
+      }
+      case ':':
+        if (depth === 1) from = at + 1
+        break
+      case ',':
+        if (depth === 1) end(at)
+        break
+      case '{':
+      case '[':
+        depth++
+        break
+      case '}':
+      case ']':
+        if (--depth === 0) end(at)
+    }
+  }
+  return fields
+}
