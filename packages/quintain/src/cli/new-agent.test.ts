@@ -59,7 +59,7 @@ describe.each(agentExamples)('init --agent %s', (name) => {
     expect(read('desk', 'README.md')).toContain(description)
     for (const version of Object.values({ ...dependencies, ...devDependencies }))
       expect(version).toMatch(/^(?:\d+\.\d+\.\d+|file:.+)$/)
-    expect(scripts!['eval']).toMatch(/--agent \.\/quintain\.ts --policy script:oracle$/)
+    expect(scripts!['eval']).toMatch(/--agent \.\/quintain\.ts --policy script:oracle --threshold 1$/)
   })
 
   test('makes an agent that knows nothing of Quintain but the variables that it may be given', async () => {

@@ -295,9 +295,12 @@ export class Episode {
       return { ...given, results }
     })
     this.options.signal.throwIfAborted()
-    this.toolCalls += result.executed
-    for (const [code, count] of Object.entries(result.errors)) {
-      this.toolErrors[code] = (this.toolErrors[code] ?? 0) + count
+    // What is measured is the agent; the tools of a simulated user are the environment's own affair.
+    if (seat === 'agent') {
+      this.toolCalls += result.executed
+      for (const [code, count] of Object.entries(result.errors)) {
+        this.toolErrors[code] = (this.toolErrors[code] ?? 0) + count
+      }
     }
     for (const flag of result.flags) this.flags[flag] = (this.flags[flag] ?? 0) + 1
     for (const { message, turn } of result.results) recorder.append(seat, message, { reward: turn?.reward })

@@ -202,8 +202,8 @@ const leftOut = new Set([
   'package-lock.json',
   'npm-shrinkwrap.json',
 ])
-/** Files beside the package's own folders that a shell, a server or a person leaves there; listed in `files`, they count. */
-const strayFile = /^[^.]*$|\.(md|txt|log|out|err|pid|tmp|tgz)$/i
+/** Files beside the package's own folders that a shell, a server, a person or a report of ours leaves there; listed in `files`, they count. */
+const strayFile = /^[^.]*$|\.(md|txt|log|out|err|pid|tmp|tgz|html|svg)$/i
 
 /** What an environment is made of: the digest of the whole, and of each file by path. */
 export interface EnvironmentDigest {

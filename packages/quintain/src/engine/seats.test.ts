@@ -84,7 +84,8 @@ describe('a customer with tools of its own who moves first', () => {
       stop: 'hung_up',
       fault: null,
       verdict: { reward: 1, metrics: { rebooted: 1, customerSaid: 3 } },
-      counts: { turns: 2 },
+      // The phone is the customer's.
+      counts: { turns: 2, toolCalls: 1 },
     })
     expect(seen.map(({ text }) => text)).toEqual(['The line is open.', 'It stays dark.', 'Done.'])
     const { nodes, seats } = await run.trajectory()
