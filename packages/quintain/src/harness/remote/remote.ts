@@ -93,7 +93,7 @@ class Session {
     let heard = now()
     for (let pause = firstPauseMs; !status.over; pause = Math.min(pause * 1.5, pollMs)) {
       await sleep(Math.min(pause, pollMs), signal)
-      const said = await this.service.status(id, signal, Math.max(1, heard + lostAfterMs - now()))
+      const said = await this.service.status(id, signal, Math.max(1, Math.ceil(heard + lostAfterMs - now())))
       if (said !== undefined) {
         status = said
         heard = now()
