@@ -1,9 +1,16 @@
 import type { Action, Observation, Script, ScriptContext, ScriptedCall } from '../core/environment.ts'
 import { messageOf } from '../core/errors.ts'
-import { type Message, type ToolCall, type ToolMessage, textOf } from '../core/message.ts'
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolCall,
+  type ToolMessage,
+  textOf,
+} from '../core/message.ts'
 import { type Model, ModelFault, type ModelRequest, type ModelResponse } from '../core/model.ts'
 import { cancelled } from './fault.ts'
 import { randomValue } from './random-value.ts'
+import { ignoredSettings } from './script-ignores.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /** What a script's start is given here; the engine adds task, options and rng. */
@@ -37,23 +44,26 @@ export function createScriptModel(options: {
   function reply(
     action: Action | void,
     last: boolean,
-    { began, tools }: { began: number; tools: ModelRequest['tools'] },
+    { began, request }: { began: number; request: ModelRequest },
   ): ModelResponse {
     const { text, calls: wanted } = readAction(action)
     const toolCalls: ToolCall[] = wanted.map((call) => ({
       id: `call_${++calls}`,
-      name: offeredName(call.tool, tools),
+      name: offeredName(call.tool, request.tools),
       arguments: JSON.stringify(call.arguments ?? {}),
     }))
+    const message: AssistantMessage = {
+      role: 'assistant',
+      content: text,
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    }
+    const flags = ignoredSettings(request, { message })
     return {
-      message: {
-        role: 'assistant',
-        content: text,
-        ...(toolCalls.length === 0 ? {} : { toolCalls }),
-      },
+      message,
       finish: toolCalls.length === 0 ? 'stop' : 'tool_calls',
       costUsd: 0,
       timing: { totalMs: performance.now() - began, waitMs: 0 },
+      ...(flags.length === 0 ? {} : { flags }),
       ...(last ? { ended: true } : {}),
     }
   }
@@ -61,7 +71,7 @@ export function createScriptModel(options: {
   return {
     id,
     async generate(request, { signal }) {
-      const asked = { began: performance.now(), tools: request.tools }
+      const asked = { began: performance.now(), request }
       if (signal.aborted) throw cancelled()
       if (ended) return reply(undefined, true, asked)
       let step: IteratorResult<Action, Action | void>
