@@ -33,6 +33,10 @@ describe('taskProblems', () => {
       { row: 4, path: 'promt', message: 'unknown field "promt", did you mean "prompt"?' },
       { row: 4, path: 'limits.turn', message: 'unknown field "turn", did you mean "turns"?' },
     ])
+    const [own] = taskProblems({ id: 'a', word: 'crane' }, 0)
+    expect(own?.message).toBe(
+      'unknown field "word"; put what is your own into `data`, or into `secret` if the agent may not see it.',
+    )
   })
 
   test('wrong types are named by their path', () => {

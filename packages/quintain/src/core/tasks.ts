@@ -3,7 +3,7 @@ import { type Duration, toMs } from './duration.ts'
 import type { TaskInput } from './environment.ts'
 import { QuintainError } from './errors.ts'
 import { message } from './message.ts'
-import { didYouMean } from './suggest.ts'
+import { didYouMean, nearest } from './suggest.ts'
 
 /** Something wrong with a task: which one, counted from zero, and where in it. */
 export interface TaskProblem {
@@ -66,7 +66,7 @@ export function taskProblems(task: unknown, row: number): TaskProblem[] {
       problems.push({
         row,
         path: `${under}${key}`,
-        message: `unknown field "${key}"${didYouMean(key, known)}`,
+        message: `unknown field "${key}"${under === '' && nearest(key, known) === undefined ? '; put what is your own into `data`, or into `secret` if the agent may not see it.' : didYouMean(key, known)}`,
       })
     }
   }

@@ -28,6 +28,10 @@ function addressSaying(name: string, asked: Request[] = []): ModelAddress {
 }
 
 describe('agent', () => {
+  test('refuses at once what is no function', () => {
+    expect(() => agent(3 as never)).toThrow(/^agent\(\): give a function that answers; this is number/)
+  })
+
   test('has a name, and is called in the main process', () => {
     expect(
       agent(async function triage() {

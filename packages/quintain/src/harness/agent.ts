@@ -1,4 +1,4 @@
-import type { Harness, HarnessContext } from '../core/index.ts'
+import { type Harness, type HarnessContext, QuintainError } from '../core/index.ts'
 import { type AgentModel, agentModel } from './agent-model.ts'
 import { type AgentTurn, agentTurn } from './agent-turn.ts'
 import { converse } from './conversation.ts'
@@ -17,13 +17,17 @@ export type AgentFunction<Data = unknown> = (turn: AgentTurn<Data>) => string | 
 /**
  * The harness of an agent that is a function. It makes its model calls through `model` of its turn, in whatever form
  * it takes one, or brings a model of its own; it carries out its own tool calls.
+ * Throws `usage` for what is no function.
  *
  * @example agent(async ({ model, aiTools, input }) => (await generateText({ model, tools: aiTools, prompt: input })).text)
  */
-export function agent<Data = unknown>(
-  run: AgentFunction<Data>,
-  { name = run.name || 'agent' }: { name?: string } = {},
-): Harness {
+export function agent<Data = unknown>(run: AgentFunction<Data>, options: { name?: string } = {}): Harness {
+  if (typeof run !== 'function')
+    throw new QuintainError(
+      'usage',
+      `agent(): give a function that answers; this is ${run === null ? 'null' : typeof run}.`,
+    )
+  const { name = run.name || 'agent' } = options
   return {
     name: `agent:${name}`,
     carries: { turns: true, tools: true, images: true },
