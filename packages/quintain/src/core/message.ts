@@ -9,6 +9,8 @@ export const imagePart = z.object({
   sha256: z.string().optional(),
   /** Where it lies, when a program gave an address instead of bytes. */
   url: z.string().optional(),
+  /** How closely it is looked at (`low`, `high`, …), where a program says another than the model's own choice. */
+  detail: z.string().optional(),
 })
 /** What a message says: text, or parts in order. */
 export const content = z.union([z.string(), z.array(z.union([textPart, imagePart]))])

@@ -4,6 +4,7 @@ import type { WireSettings } from '../core/wire.ts'
 import { reasoningOrigin } from './completion.ts'
 import { DialectError } from './dialects/dialect.ts'
 import { urlOf } from './dialects/image-parts.ts'
+import { toldFailures } from './dialects/told-failures.ts'
 import { type ServerKind, tokenAsks } from './token-asks.ts'
 import { parseToolArguments } from './tool-call.ts'
 import { heededToolChoice } from './tool-choice.ts'
@@ -93,7 +94,7 @@ export function buildRequestBody(request: ModelRequest, options: RequestBodyOpti
   assertBudget(sampling.maxTokens)
   const body: Record<string, unknown> = {
     model: options.model,
-    messages: request.messages.map((message) => chatMessage(message, options.sendReasoning !== false)),
+    messages: toldFailures(request).map((message) => chatMessage(message, options.sendReasoning !== false)),
     ...chatSettings(sampling, options),
     ...(wire === undefined ? {} : translatedSettings(wire.settings, tools, options)),
     ...(options.tokenIds === true ? tokenAsks(options.server) : {}),
@@ -215,7 +216,7 @@ function wireContent(content: Content): unknown {
   if (typeof content === 'string') return content
   return content.map((part) => {
     if (part.type === 'text') return part
-    return { type: 'image_url', image_url: { url: urlOf(part) } }
+    return { type: 'image_url', image_url: { url: urlOf(part), detail: part.detail } }
   })
 }
 

@@ -13,7 +13,7 @@ import {
   unsupported,
   wrong,
 } from './body-fields.ts'
-import { contentOf, imageAt } from './image-parts.ts'
+import { contentOf, imageAt, withDetail } from './image-parts.ts'
 import { asSampled, type History, recordedReply } from './recorded-reply.ts'
 
 /**
@@ -161,8 +161,9 @@ function readContent(value: unknown, param: string): Content {
 }
 
 function readImage(value: unknown, param: string): ImagePart {
-  const url = typeof value === 'string' ? value : requiredText(fieldsOf(value, param), 'url', `${param}.`)
-  const image = imageAt(url)
+  const fields = typeof value === 'string' ? { url: value } : fieldsOf(value, param)
+  const url = requiredText(fields, 'url', `${param}.`)
+  const image = withDetail(imageAt(url), optionalText(fields, 'detail', `${param}.`))
   if (image.data === undefined && !/^https?:/i.test(url))
     throw wrong(`${param}.url`, 'an http(s) address, or a data URL with base64')
   return image

@@ -16,6 +16,11 @@ export function imageAt(url: string): ImagePart {
   return { type: 'image', mediaType: data[1]!.toLowerCase(), data: url.slice(data[0].length) }
 }
 
+/** The same image, looked at as closely as a program says. */
+export function withDetail(image: ImagePart, detail: string | undefined): ImagePart {
+  return detail === undefined || detail === 'auto' ? image : { ...image, detail }
+}
+
 /** The address of an image; its bytes go into a `data:` URL. */
 export function urlOf(image: ImagePart): string {
   if (image.data !== undefined) return `data:${image.mediaType};base64,${image.data}`

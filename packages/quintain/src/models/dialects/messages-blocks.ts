@@ -94,6 +94,9 @@ function sendableId(id: string): string {
 function contentBlocks(content: Content): Block[] {
   return partsOf(content).flatMap((part): Block[] => {
     if (part.type === 'text') return saysNothing(part.text) ? [] : [{ type: 'text', text: part.text }]
+    // It always looks as closely as it can.
+    if (part.detail !== undefined && part.detail !== 'high')
+      throw unsupported(`An image with detail "${part.detail}"`, 'detail')
     if (part.data !== undefined)
       return [{ type: 'image', source: { type: 'base64', media_type: part.mediaType, data: part.data } }]
     if (part.url === undefined) throw imageMissing()

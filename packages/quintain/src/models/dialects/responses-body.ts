@@ -5,6 +5,7 @@ import { amendedText } from './amended-text.ts'
 import { isFields } from './body-fields.ts'
 import { DialectError } from './dialect.ts'
 import { itemsOf } from './responses-items.ts'
+import { toldFailures } from './told-failures.ts'
 
 /** What an upstream of this dialect cannot be asked. */
 function refuse(what: string, param: string): never {
@@ -31,7 +32,7 @@ export function responsesBody(request: ModelRequest, options: RequestBodyOptions
   const settings = wire?.settings
   return JSON.stringify({
     model: options.model,
-    input: itemsOf(request.messages),
+    input: itemsOf(toldFailures(request)),
     ...(tools === undefined || tools.length === 0
       ? {}
       : { tools: tools.map((tool) => ({ type: 'function', ...tool, strict: tool.strict ?? false })) }),

@@ -10,7 +10,7 @@ import {
   unsupported,
   wrong,
 } from './body-fields.ts'
-import { contentOf, imageAt, imageUrlWords, isImageUrl } from './image-parts.ts'
+import { contentOf, imageAt, imageUrlWords, isImageUrl, withDetail } from './image-parts.ts'
 import { asSampled, type History, recordedReply } from './recorded-reply.ts'
 import type { KeptItem } from './reply-layout.ts'
 import { markedReply } from './reply-mark.ts'
@@ -30,20 +30,12 @@ interface Draft {
   marked: boolean
 }
 
-/** What was read of `input`. */
-export interface ReadInput {
-  messages: Message[]
-  /** Names of what no other dialect can say. */
-  own: string[]
-}
-
 /**
  * The messages that items of `input` say. Items of one reply (reasoning, text, calls) are one message; its reasoning is
  * what was recorded where the program was only given a mark.
  */
-export function readInput(items: readonly unknown[], history: History): ReadInput {
+export function readInput(items: readonly unknown[], history: History): Message[] {
   const turns: (Draft | Message)[] = []
-  const own: string[] = []
 
   /** The turn that an item of an assistant belongs to. */
   function draftFor(item: Fields): Draft {
@@ -78,9 +70,9 @@ export function readInput(items: readonly unknown[], history: History): ReadInpu
       case 'message': {
         const role = requiredText(item, 'role', `${at}.`)
         if (role === 'assistant') addSaid(draftFor(item), item, at)
-        else if (role === 'user') turns.push({ role, content: readContent(item, at, own) })
+        else if (role === 'user') turns.push({ role, content: readContent(item, at) })
         else if (role === 'system' || role === 'developer')
-          turns.push({ role: 'system', content: readContent(item, at, own) })
+          turns.push({ role: 'system', content: readContent(item, at) })
         else throw wrong(`${at}.role`, "one of 'user', 'assistant', 'system' and 'developer'")
         break
       }
@@ -93,7 +85,7 @@ export function readInput(items: readonly unknown[], history: History): ReadInpu
       case 'function_call_output': {
         const toolCallId = requiredText(item, 'call_id', `${at}.`)
         const output = optional(item, 'output')
-        const content = typeof output === 'string' ? output : readParts(output, `${at}.output`, own)
+        const content = typeof output === 'string' ? output : readParts(output, `${at}.output`)
         turns.push({ role: 'tool', toolCallId, content })
         break
       }
@@ -101,7 +93,7 @@ export function readInput(items: readonly unknown[], history: History): ReadInpu
         throw unsupported(`An input item of type '${type}'`, `${at}.type`)
     }
   }
-  return { messages: turns.map((turn) => (turn.role === 'draft' ? messageOf(turn) : turn)), own }
+  return turns.map((turn) => (turn.role === 'draft' ? messageOf(turn) : turn))
 }
 
 function replyOf(item: Fields, history: History): AssistantMessage | undefined {
@@ -186,12 +178,12 @@ function isMarked(draft: Draft): boolean {
   )
 }
 
-function readContent(item: Fields, at: string, own: string[]): Content {
+function readContent(item: Fields, at: string): Content {
   const content = optional(item, 'content')
-  return typeof content === 'string' ? content : readParts(content, `${at}.content`, own)
+  return typeof content === 'string' ? content : readParts(content, `${at}.content`)
 }
 
-function readParts(value: unknown, at: string, own: string[]): Content {
+function readParts(value: unknown, at: string): Content {
   const parts: (TextPart | ImagePart)[] = []
   for (const [index, entry] of listOf(value, at).entries()) {
     const where = `${at}[${index}]`
@@ -203,9 +195,7 @@ function readParts(value: unknown, at: string, own: string[]): Content {
       const url = optionalText(part, 'image_url', `${where}.`)
       if (url === undefined) throw unsupported('An image by its file id', `${where}.file_id`)
       if (!isImageUrl(url)) throw wrong(`${where}.image_url`, imageUrlWords)
-      const detail = optionalText(part, 'detail', `${where}.`) ?? 'auto'
-      if (detail !== 'auto') own.push(`${where}.detail`)
-      parts.push(imageAt(url))
+      parts.push(withDetail(imageAt(url), optionalText(part, 'detail', `${where}.`)))
     } else throw unsupported(`Content of type '${type}'`, `${where}.type`)
   }
   return contentOf(parts)

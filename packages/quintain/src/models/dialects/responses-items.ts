@@ -77,6 +77,6 @@ function inputContent(content: Content): unknown {
   return content.map((part) =>
     part.type === 'text'
       ? { type: 'input_text', text: part.text }
-      : { type: 'input_image', image_url: urlOf(part), detail: 'auto' },
+      : { type: 'input_image', image_url: urlOf(part), detail: part.detail ?? 'auto' },
   )
 }

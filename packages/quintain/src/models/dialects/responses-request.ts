@@ -77,7 +77,7 @@ export function readResponsesRequest(
   const earlier = earlierMessages(body, history)
   const items = inputItems(body, history)
   const read = readInput(items, history)
-  const own = [...unknownFields(body, known), ...read.own]
+  const own = unknownFields(body, known)
   const tools = readTools(body, own)
   const settings = readSettings(body, tools, own)
   const include = optionalList(body, 'include') ?? []
@@ -85,7 +85,7 @@ export function readResponsesRequest(
   // No reply of another dialect brings the texts of its tokens.
   if (logprobs) own.push('include: message.output_text.logprobs')
   return {
-    messages: [...instructionsOf(body), ...earlier, ...read.messages],
+    messages: [...instructionsOf(body), ...earlier, ...read],
     ...(tools.length === 0 ? {} : { tools }),
     sampling: { ...readSampling(body), ...(logprobs ? { logprobs } : {}) },
     wire: {
