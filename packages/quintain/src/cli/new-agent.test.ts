@@ -1,4 +1,13 @@
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -6,7 +15,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Environment } from '../core/index.ts'
 import { evaluate } from '../evaluate.ts'
 import type { AgentFunction } from '../harness/index.ts'
-import { agentExamples } from './new-agent.ts'
+import { agentExamples, ordersDependency } from './new-agent.ts'
+import { ownDependency } from './new-package.ts'
 import { runCli } from './run-cli.ts'
 
 let cwd: string
@@ -111,4 +121,23 @@ test('writes into no folder that holds something', async () => {
   expect(code).toBe(2)
   expect(stderr).toContain('not empty')
   expect(read('desk', 'agent.ts')).toBe(before)
+})
+
+test('a package made by one that came as a tarball takes that tarball, and those that were packed with it', async () => {
+  const root = join(cwd, 'project', 'node_modules', 'quintain')
+  mkdirSync(root, { recursive: true })
+  mkdirSync(join(cwd, 'packed'))
+  writeFileSync(join(root, 'package.json'), '{"version":"0.1.0"}')
+  const from = join(cwd, 'project', 'desk')
+  expect(await ownDependency(from, root)).toBe('0.1.0')
+  const project = { dependencies: { quintain: 'file:../packed/quintain-0.1.0.tgz' } }
+  writeFileSync(join(cwd, 'project', 'package.json'), JSON.stringify(project))
+  // A tarball that is gone again leads nowhere.
+  expect(await ownDependency(from, root)).toBe('0.1.0')
+  writeFileSync(join(cwd, 'packed', 'quintain-0.1.0.tgz'), '')
+  const own = await ownDependency(from, root)
+  expect(own).toBe('file:../../packed/quintain-0.1.0.tgz')
+  expect(await ordersDependency(from, own)).toMatch(/^\d/)
+  writeFileSync(join(cwd, 'packed', 'quintain-orders-0.1.0.tgz'), '')
+  expect(await ordersDependency(from, own)).toBe('file:../../packed/quintain-orders-0.1.0.tgz')
 })

@@ -1,10 +1,18 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { didYouMean, QuintainError } from '../core/index.ts'
+import { quintainVersion } from '../core/version.ts'
 import { printableLine } from '../report/index.ts'
 import type { CliIo } from './io.ts'
-import { checkedTarget, copyTemplate, nextSteps, ownDependency, packageRoot } from './new-package.ts'
+import {
+  checkedTarget,
+  copyTemplate,
+  fileDependency,
+  nextSteps,
+  ownDependency,
+  packageRoot,
+} from './new-package.ts'
 
 /** Agents of frameworks that people use, each a folder of `template/agents`. Those of `lines` are one program for a conversation. */
 const examples: Readonly<Record<string, { lines: boolean }>> = {
@@ -90,12 +98,15 @@ export async function initAgent(
   for (const line of lines) io.stdout.write(`${printableLine(line)}\n`)
 }
 
-/** The environment that the examples are evaluated in: of the same release, or of the same checkout. */
-async function ordersDependency(from: string, own: string): Promise<string> {
+/** The environment that the examples are evaluated in: of the same release, of the same checkout, or a tarball packed with ours. */
+export async function ordersDependency(from: string, own: string): Promise<string> {
   if (!own.startsWith('file:')) return own
-  return `file:${relative(from, join(packageRoot, '..', '..', 'environments', 'orders'))
-    .split(sep)
-    .join('/')}`
+  if (own.endsWith('.tgz')) {
+    const ours = resolve(from, own.slice('file:'.length))
+    const tarball = join(dirname(ours), basename(ours).replace(/^quintain-/, 'quintain-orders-'))
+    return existsSync(tarball) ? fileDependency(from, tarball) : quintainVersion
+  }
+  return fileDependency(from, join(packageRoot, '..', '..', 'environments', 'orders'))
 }
 
 /** What is said of an agent that is neither an example nor a file. */

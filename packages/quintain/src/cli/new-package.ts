@@ -24,14 +24,39 @@ function checkName(name: string): void {
   )
 }
 
-/** This package as a dependency: its version, or where it lies when it runs from a checkout that is not published. */
-export async function ownDependency(from: string): Promise<string> {
-  const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as {
+/**
+ * This package as a dependency: its version, or where it lies when it runs from a checkout that is not published, or the
+ * tarball that it was installed from.
+ */
+export async function ownDependency(from: string, root = packageRoot): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     version: string
     private?: boolean
   }
-  if (manifest.private !== true) return manifest.version
-  return `file:${relative(from, packageRoot).split(sep).join('/')}`
+  const place = manifest.private === true ? root : await tarballOf(root)
+  return place === undefined ? manifest.version : fileDependency(from, place)
+}
+
+/** A folder or a tarball as a dependency of a package elsewhere. */
+export function fileDependency(from: string, place: string): string {
+  return `file:${relative(from, place).split(sep).join('/')}`
+}
+
+/** The tarball that the project round an installed package names as where it is from, while that is there. */
+async function tarballOf(root: string): Promise<string | undefined> {
+  const project = resolve(root, '..', '..')
+  const text = await readFile(join(project, 'package.json'), 'utf8').catch(() => '{}')
+  try {
+    const { dependencies, devDependencies } = JSON.parse(text) as Partial<
+      Record<'dependencies' | 'devDependencies', Record<string, string>>
+    >
+    const named = dependencies?.['quintain'] ?? devDependencies?.['quintain']
+    if (named === undefined || !/^file:.*\.tgz$/.test(named)) return undefined
+    const tarball = resolve(project, named.slice('file:'.length))
+    return existsSync(tarball) ? tarball : undefined
+  } catch {
+    return undefined
+  }
 }
 
 export async function copyTemplate(
