@@ -14,7 +14,7 @@ const historyBytes = 1_000_000
 export const bench: Bench = {
   title: 'The gateway beside a plain reverse proxy',
   about:
-    `A model server that answers at once (1,000 characters, or with a stream of 20 pieces, the first at once and the others 5 ms apart, each stream in its own time), before it our gateway (2,000 attempts, every call recorded), or the reverse proxy that one writes with node:http and undici; each in a process of its own, the load in this one, all on two cores. Prompts have ${promptChars} characters. Saturation: 64 calls or 384 streams at a time. Half of it: arrivals at random, the model server's own time taken off. All take turns in ${rounds} short rounds; medians of rounds. ` +
+    `A model server that answers at once (1,000 characters, or with a stream of 20 pieces, the first at once and the others 5 ms apart, each stream in its own time), before it our gateway (2,000 attempts at a time, of 20 calls each, every call recorded), or the reverse proxy that one writes with node:http and undici; each in a process of its own, the load in this one, all on two cores. Prompts have ${promptChars} characters. Saturation: 64 calls or 384 streams at a time. Half of it: arrivals at random, the model server's own time taken off. All take turns in ${rounds} short rounds; medians of rounds. ` +
     `Then ${streams} streams at once, a piece a second each; and a conversation of ${turns} turns and 1 MB.`,
   async run(progress) {
     const before = loadavg()[0]!

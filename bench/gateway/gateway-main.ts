@@ -9,6 +9,8 @@ import { openGateway } from '../../packages/quintain/src/gateway/open-gateway.ts
 import { createChatModel } from '../../packages/quintain/src/models/index.ts'
 import { serveParent } from './server-process.ts'
 
+const callsOfAttempt = 20
+
 const [port, leases, many] = process.argv.slice(2)
 if (many !== undefined) keepNurserySmall()
 const model = createChatModel({
@@ -17,9 +19,10 @@ const model = createChatModel({
   connections: 4_096,
 })
 const gateway = await openGateway({ log: (text) => process.stderr.write(`${text}\n`) })
-const keys = Array.from({ length: Number(leases) }, (_, index) => {
-  const signal = new AbortController().signal
-  const seat = new SeatModel({
+const signal = new AbortController().signal
+
+function attempt(index: number): SeatModel {
+  return new SeatModel({
     seat: 'agent',
     model,
     recorder: new Recorder(),
@@ -31,6 +34,23 @@ const keys = Array.from({ length: Number(leases) }, (_, index) => {
     startedAt: performance.now(),
     context: { attempt: String(index), task: 'bench', repeat: 0 },
   })
-  return gateway.open({ seat, signal }).apiKey
-})
+}
+
+/** Attempts end, and their records leave the process: after so many calls another takes the place. */
+function attempts(index: number): Pick<SeatModel, 'id' | 'generate'> {
+  let seat = attempt(index)
+  let calls = 0
+  return {
+    id: model.id,
+    generate(request, own) {
+      if (calls++ % callsOfAttempt === 0) seat = attempt(index)
+      return seat.generate(request, own)
+    },
+  }
+}
+
+const keys = Array.from(
+  { length: Number(leases) },
+  (_, index) => gateway.open({ seat: attempts(index), signal }).apiKey,
+)
 serveParent({ port: gateway.port, path: '/v1/chat/completions', keys })
