@@ -234,6 +234,44 @@ test('the clock stands still while all of several calls wait, and what they wait
   expect(credited).toBeLessThanOrEqual(performance.now() - began)
 })
 
+test('an agent that is seen to work while all its calls queue uses its own time', async () => {
+  const told: string[] = []
+  const clock = { pause: () => told.push('pause'), resume: () => told.push('resume'), credit: () => {} }
+  const model = new HeldModel()
+  const { seat } = seatOf(model, { clock })
+  seat.worked()
+  const call = seat.generate({ messages: says('a') })
+  const held = await model.call(0)
+  held.context.onWait?.(true, 'queue')
+  seat.worked()
+  expect(told).toEqual(['pause', 'resume'])
+  held.context.onWait?.(false)
+  held.answer('x')
+  await call
+  expect(told).toEqual(['pause', 'resume'])
+})
+
+test('a prompt that was asked costs though its reply was left unread; one that only queued does not', async () => {
+  const model: Model & HeldModel = Object.assign(new HeldModel(), {
+    priced: true,
+    costOf: ({ fresh }: Usage) => fresh,
+  })
+  const { seat } = seatOf(model, { limits: { costUsd: 2 } })
+  const leave = async (queues: boolean): Promise<void> => {
+    const gone = new AbortController()
+    const call = seat.generate({ messages: says('a') }, { signal: gone.signal })
+    const held = await model.call(model.calls.length)
+    if (queues) held.context.onWait?.(true, 'queue')
+    gone.abort()
+    await expect(call).rejects.toThrow()
+  }
+  await leave(true)
+  expect([seat.costUsd, seat.turns]).toEqual([0, 0])
+  await leave(false)
+  expect(seat.costUsd).toBeGreaterThan(2)
+  expect(await outcomeOf(seat.generate({ messages: says('b') }))).toBe('cost_limit')
+})
+
 test('versions of weights within a reply are recorded as they came', async () => {
   const spans = [
     { start: 0, end: 3, version: '7' },

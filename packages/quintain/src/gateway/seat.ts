@@ -154,7 +154,7 @@ export class SeatModel implements ModelHandle {
     const own = request.wire !== undefined || this.options.ownTools === true
     const tools = own ? (request.tools ?? []) : undefined
     const asked = { model: model.id, sampling, settings: request.wire?.settings, tools }
-    const call: CallUnderWay = { request, prompt, asked, atMs, told: new ToldReply(), queued: false }
+    const call: CallUnderWay = { request, prompt, asked, atMs, told: new ToldReply(), idle: false }
     const context: ModelContext = {
       ...this.options.context,
       seat,
@@ -170,7 +170,7 @@ export class SeatModel implements ModelHandle {
       onWait: (waiting, why) => {
         // A call whose try failed is a fault until one of its tries succeeds, whatever ends the rollout before.
         if (waiting && why === 'backoff') this.unrecovered = notYetRecovered(seat)
-        call.queued = waiting && why === 'queue'
+        call.idle = waiting
         wait.tell(waiting)
       },
     }
@@ -355,11 +355,11 @@ export class SeatModel implements ModelHandle {
    * has used a turn, and the tokens that were told. Nobody says any more how many there were and what they cost, so both
    * are estimated; a cost is so only where the price is known, and of a prompt that nobody has read the reply of, too.
    */
-  private left({ request, told, queued }: CallUnderWay): UnansweredEnd {
+  private left({ request, told, idle }: CallUnderWay): UnansweredEnd {
     const { model } = this.options
     this.flag(clientLeft)
     const read = told.pieces > 0
-    if (!read && (queued || model.priced !== true)) return { flags: [clientLeft] }
+    if (!read && (idle || model.priced !== true)) return { flags: [clientLeft] }
     const usage: Usage = { ...noUsage, fresh: guessedTokens(request), output: told.tokens }
     const costUsd = model.costOf?.(usage) ?? null
     this.costUsd = addCost(this.costUsd, costUsd)
@@ -382,8 +382,8 @@ interface CallUnderWay {
   atMs: number
   /** What its caller was told of the reply. */
   told: ToldReply
-  /** It has not left this machine. */
-  queued: boolean
+  /** Nothing of it is asked right now: it queues, or its last try has failed. */
+  idle: boolean
 }
 
 export interface SeatModelOptions {
