@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { Artefacts, BoxFileContent, Snapshot, SnapshotEntry } from '../core/index.ts'
+import { type ArtefactLinks, followLinks } from './artefact-links.ts'
 
-/** Links in a row; the kernel follows no more either. */
-const mostHops = 40
+/** A snapshot does not change once it was collected, and is asked about for every box. */
+const linksOf = new WeakMap<Snapshot, ArtefactLinks>()
 
 /** What is told of artefacts: names and sizes of what graders get, why they do not get the rest, and a digest of everything. */
 export function describeArtefacts(artefacts: Snapshot): Artefacts {
@@ -21,6 +22,7 @@ export function describeArtefacts(artefacts: Snapshot): Artefacts {
     if (entry.kind === 'link') frame(entry.target)
   }
   const files = artefactFiles(artefacts)
+  const { unfollowed } = linksIn(artefacts)
   const isKept = ({ kind, path }: SnapshotEntry) => kind === 'folder' || Object.hasOwn(files, path)
   return {
     digest: hash.digest('hex'),
@@ -31,53 +33,33 @@ export function describeArtefacts(artefacts: Snapshot): Artefacts {
     })),
     skipped: [
       ...skipped.map(({ path, reason }) => ({ path, reason })),
-      ...entries.filter((entry) => !isKept(entry)).map(({ path }) => ({ path, reason: 'outside' })),
+      ...entries
+        .filter((entry) => !isKept(entry))
+        .map(({ path }) => ({ path, reason: unfollowed.has(path) ? 'too_large' : 'outside' })),
     ],
   }
 }
 
 /**
- * The files of artefacts as a grading box gets them. A link is kept only where it ends at another artefact, and then
- * leads there straight: one that led elsewhere could stand for a test, or for the gold, in the box in which they are.
- * Nothing in a path of artefacts is special to whoever restores them, so set-user-id bits go too.
+ * The files of artefacts as a grading box gets them. A link is kept only where it ends at another artefact: one that led
+ * elsewhere could stand for a test, or for the gold, in the box in which they are. Nothing in a path of artefacts is
+ * special to whoever restores them, so set-user-id bits go too.
  */
-export function artefactFiles({ entries }: Snapshot): Record<string, BoxFileContent> {
-  const at = new Map(entries.map((entry) => [posix.normalize(entry.path), entry]))
+export function artefactFiles(artefacts: Snapshot): Record<string, BoxFileContent> {
+  const { kept } = linksIn(artefacts)
   const files: Record<string, BoxFileContent> = Object.create(null)
-  for (const entry of entries) {
+  for (const entry of artefacts.entries) {
     if (entry.kind === 'file') files[entry.path] = { data: entry.data, mode: entry.mode & 0o777 }
-    else if (entry.kind === 'link') {
-      const end = destination(entry.path, at)
-      if (end !== undefined) files[entry.path] = { link: end }
-    }
+    const link = kept.get(entry.path)
+    if (entry.kind === 'link' && link !== undefined) files[entry.path] = { link }
   }
   return files
 }
 
-/** Where a path ends when every link on the way is followed; undefined when that is no file or folder among the artefacts. */
-function destination(start: string, at: ReadonlyMap<string, SnapshotEntry>): string | undefined {
-  let left = start.split('/').filter(Boolean)
-  let here = '/'
-  for (let hops = 0; left.length > 0; ) {
-    const [name = '', ...rest] = left
-    left = rest
-    if (name === '.') continue
-    if (name === '..') {
-      here = posix.dirname(here)
-      continue
-    }
-    const next = posix.join(here, name)
-    const entry = at.get(next)
-    if (entry?.kind !== 'link') {
-      here = next
-      continue
-    }
-    if (++hops > mostHops) return undefined
-    if (entry.target.startsWith('/')) here = '/'
-    left = [...entry.target.split('/').filter(Boolean), ...left]
-  }
-  const entry = at.get(here)
-  return entry === undefined || entry.kind === 'link' ? undefined : here
+function linksIn(artefacts: Snapshot): ArtefactLinks {
+  const known = linksOf.get(artefacts) ?? followLinks(artefacts)
+  linksOf.set(artefacts, known)
+  return known
 }
 
 /** The same as a snapshot, folders included. */
