@@ -105,6 +105,14 @@ describe('what gives no rows is counted by why', () => {
   })
 })
 
+test('an attempt whose texts were cut for its record gives rows of tokens, which are whole, and none of text', async () => {
+  const dir = await run([{ talk: talk('a'), flags: { record_cut: 1 } }, { talk: talk('b') }])
+  expect((await rowsOf(dir)).rows).toHaveLength(2)
+  const { rows, report } = await rowsOf(dir, { textOnly: true })
+  expect(rows.map(({ attempt }) => attempt)).toEqual(['attempt-1'])
+  expect(report.attempts.leftOut).toEqual({ record_cut: 1 })
+})
+
 test('an attempt that is damaged on disk does not hide the others', async () => {
   const dir = await run([{ talk: talk('a') }, { talk: talk('b') }])
   const path = join(dir, runFiles.tokens)

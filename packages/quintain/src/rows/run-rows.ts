@@ -29,8 +29,11 @@ export interface RunRowsOptions extends Omit<RowsOptions, 'tokens' | 'verdict'> 
   onRow?: (row: TokenRow | ChatRow) => void | Promise<void>
 }
 
-/** Why an attempt gives no rows: its order is not done, it was not scored, or what is on disk of it cannot be read. */
-export type LeftOut = Exclude<OrderStatus, 'scored'> | 'below_min_reward' | 'damaged'
+/**
+ * Why an attempt gives no rows: its order is not done, it was not scored, its texts were kept in part and rows of text are
+ * asked for, or what is on disk of it cannot be read.
+ */
+export type LeftOut = Exclude<OrderStatus, 'scored'> | 'below_min_reward' | 'record_cut' | 'damaged'
 
 /** Where an example is: attempt and order, and the call in its trajectory. */
 interface Place {
@@ -66,6 +69,8 @@ const mostExamples = 3
 interface Slim extends Folded {
   id: string
   parts: Pick<AttemptRecord['parts'], 'trajectory' | 'tokens'>
+  /** Its longer texts were cut when it was recorded. */
+  cut?: boolean
 }
 
 /**
@@ -76,13 +81,17 @@ interface Slim extends Folded {
  * asked for (`onRow`) and there is none.
  */
 export async function runRows(dir: string, options: RunRowsOptions = {}): Promise<RunRowsReport> {
-  const fold = await foldRun<Slim>(dir, ({ id, verdict, fault, outcome, parts: { trajectory, tokens } }) => ({
-    id,
-    verdict: verdict && { ...verdict, rewards: {}, metrics: {} },
-    fault,
-    outcome,
-    parts: { trajectory, ...(tokens === undefined ? {} : { tokens }) },
-  }))
+  const fold = await foldRun<Slim>(
+    dir,
+    ({ id, verdict, fault, outcome, counts, parts: { trajectory, tokens } }) => ({
+      id,
+      verdict: verdict && { ...verdict, rewards: {}, metrics: {} },
+      fault,
+      outcome,
+      parts: { trajectory, ...(tokens === undefined ? {} : { tokens }) },
+      ...(counts.flags?.['record_cut'] === undefined ? {} : { cut: true }),
+    }),
+  )
   const { minReward, onRow, ...rowsOptions } = options
   const { seat = 'agent', textOnly = false } = options
   const report = reportOf(fold.dir, fold.manifest, seat, fold.issues)
@@ -94,6 +103,10 @@ export async function runRows(dir: string, options: RunRowsOptions = {}): Promis
     const why = chosen === undefined ? 'pending' : whyLeftOut(status, chosen, { seat, textOnly, minReward })
     if (why !== undefined) {
       leaveOut(why)
+      continue
+    }
+    if (textOnly && chosen!.cut) {
+      leaveOut('record_cut')
       continue
     }
     const found = await rowsOf(dir, chosen!, rowsOptions)

@@ -11,6 +11,7 @@ export interface Recorded {
   /** Whose fault it ended in. */
   fault?: FaultOwner
   cancelled?: boolean
+  flags?: Record<string, number>
 }
 
 /** Writes a run with an order for each attempt; undefined is an order that has none. */
@@ -20,7 +21,7 @@ export async function writeRun(dir: string, attempts: readonly (Recorded | undef
     await journal.appendOrders([sample.request, ...attempts.map((_, seq) => sample.order(seq))])
     for (const [seq, recorded] of attempts.entries()) {
       if (recorded === undefined) continue
-      const { talk, reward = 1, fault: owner, cancelled = false } = recorded
+      const { talk, reward = 1, fault: owner, cancelled = false, flags } = recorded
       const { attempt, ...parts } = sample.entry(seq, { reward })
       const fault: Fault | null =
         owner === undefined
@@ -33,6 +34,7 @@ export async function writeRun(dir: string, attempts: readonly (Recorded | undef
         ...parts,
         attempt: {
           ...attempt,
+          ...(flags === undefined ? {} : { counts: { ...attempt.counts, flags } }),
           fault,
           verdict: graded ? attempt.verdict : null,
           outcome: cancelled ? 'cancelled' : attempt.outcome,
