@@ -19,9 +19,7 @@ const model = createChatModel({
   connections: 4_096,
 })
 const gateway = await openGateway({ log: (text) => process.stderr.write(`${text}\n`) })
-const signal = new AbortController().signal
-
-function attempt(index: number): SeatModel {
+function attempt(index: number, signal: AbortSignal): SeatModel {
   return new SeatModel({
     seat: 'agent',
     model,
@@ -37,20 +35,20 @@ function attempt(index: number): SeatModel {
 }
 
 /** Attempts end, and their records leave the process: after so many calls another takes the place. */
-function attempts(index: number): Pick<SeatModel, 'id' | 'generate'> {
-  let seat = attempt(index)
+function attempts(index: number, signal: AbortSignal): Pick<SeatModel, 'id' | 'generate'> {
+  let seat = attempt(index, signal)
   let calls = 0
   return {
     id: model.id,
     generate(request, own) {
-      if (calls++ % callsOfAttempt === 0) seat = attempt(index)
+      if (calls++ % callsOfAttempt === 0) seat = attempt(index, signal)
       return seat.generate(request, own)
     },
   }
 }
 
-const keys = Array.from(
-  { length: Number(leases) },
-  (_, index) => gateway.open({ seat: attempts(index), signal }).apiKey,
-)
+const keys = Array.from({ length: Number(leases) }, (_, index) => {
+  const { signal } = new AbortController()
+  return gateway.open({ seat: attempts(index, signal), signal }).apiKey
+})
 serveParent({ port: gateway.port, path: '/v1/chat/completions', keys })
