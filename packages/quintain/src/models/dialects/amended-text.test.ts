@@ -40,3 +40,12 @@ test('keeps what a program wrote to the letter, numbers too long for us among it
     '{"model":"ours","seed": 12345678901234567890,"messages": [ {"content": "\\u00e9" } ] ,"stream":true}',
   )
 })
+
+test('writes anew what names a key twice, so that nobody reads another one than we do', () => {
+  const text =
+    '{"a":[{"role":"user","content":"one","content":"two"}],"b":{"x":{"y":[{"k":1,"k":1}]}},"c":{"k":1}}'
+  const body = JSON.parse(text) as Record<string, unknown>
+  expect(amendedText({ ...body }, { body, text })).toBe(
+    '{"a":[{"role":"user","content":"two"}],"b":{"x":{"y":[{"k":1}]}},"c":{"k":1}}',
+  )
+})
