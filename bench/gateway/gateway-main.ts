@@ -19,6 +19,7 @@ const model = createChatModel({
   connections: 4_096,
 })
 const gateway = await openGateway({ log: (text) => process.stderr.write(`${text}\n`) })
+
 function attempt(index: number, signal: AbortSignal): SeatModel {
   return new SeatModel({
     seat: 'agent',
