@@ -250,8 +250,8 @@ check substituted [ "$(ls /proc/self/fd | xargs)" = "$own" ]
 check subshell [ "$( (ls /proc/self/fd) | xargs)" = "$own" ]
 check process diff <(ls /proc/self/fd | head -3 | xargs) <(echo 0 1 2)
 check background [ "$(sleep 0.3 & ls /proc/$!/fd | head -4 | xargs)" = '0 1 2' ]
-count=0; for pid in /proc/[0-9]*; do ls -l $pid/fd 2>/dev/null | grep -q 'pipe:' && tr '\\0' ' ' <$pid/cmdline 2>/dev/null | grep -q quintain && count=$((count + 1)); done
-check elsewhere [ "$count" = 0 ]
+for pid in /proc/[0-9]*; do ls -l $pid/fd 2>/dev/null | grep -q 'pipe:' && tr '\\0' ' ' <$pid/cmdline 2>/dev/null | grep -q quintain && found=$pid; done
+check elsewhere [ -z "$found" ]
 check graded [ "$(graded sh -c 'ls /proc/self/fd | xargs')" = "$own" ]`,
       expected: ['substituted', 'subshell', 'process', 'background', 'elsewhere', 'graded'],
     })
@@ -310,6 +310,76 @@ check alive [ "$(graded echo alive)" = alive ]`,
         'bytes large much arguments hidden folder status streams both three fetched absent none late flood alive'.split(
           ' ',
         ),
+    })
+    expect([chosen.fault, evidence.solved.failed, evidence.solved.missing]).toEqual([null, [], []])
+  })
+})
+
+describe.skipIf(!found.available)('tests of an ordinary shape', () => {
+  const adds = `check adds [ "$(graded bash /box/add.sh 20 22)" = 42 ]`
+
+  test.each<[shape: string, test: string, refused: string]>([
+    ['that look only at what is there', `if [ -f /box/add.sh ]; then ${adds}; fi`, 'checks_missing'],
+    ['that need a folder', `cd /box/src || exit 1\n${adds}`, 'did_not_end'],
+    ['that stop at the first failure', `set -e\n[ -f /box/add.sh ]\n${adds}`, 'did_not_end'],
+  ])('score an agent that did nothing: %s', async (_, test, refused) => {
+    const { chosen, reward, evidence } = await play({ commands: ['true'], test, expected: ['adds'] })
+    expect([chosen.fault, reward]).toEqual([null, 0])
+    expect(evidence.solved).toMatchObject({ refused, missing: ['adds'] })
+  })
+
+  test('keep what was found when their time is up', async () => {
+    const { chosen, reward, evidence } = await play({
+      commands: ['true'],
+      test: 'check first true\ncheck second false\nsleep 60\ncheck third true',
+      expected: ['first', 'second', 'third'],
+      grade: '8s',
+    })
+    expect([chosen.fault, reward]).toEqual([null, 0])
+    expect(evidence.solved).toMatchObject({ refused: 'did_not_end', failed: ['second'], missing: ['third'] })
+  })
+
+  test.each([
+    '[[ $(graded bash /box/add.sh 20 22) -eq 42 ]]; report adds $?',
+    `n=$(graded bash /box/add.sh 20 22)\n(( n == 42 )); report adds $?`,
+  ])('do not run with arithmetic over what an agent wrote: %s', async (test) => {
+    const forger = `echo "echo 'a[\\$(kill \\$PPID)]*0+42'" >add.sh`
+    const { chosen } = await play({ commands: [forger], test, expected: ['adds'] })
+    expect(chosen.fault).toMatchObject({ owner: 'grader', code: 'checks_invalid' })
+    expect(chosen.fault?.message).not.toContain('42 ]]')
+  })
+
+  test('fail a forger who writes arithmetic', async () => {
+    const { chosen, reward, evidence } = await play({
+      commands: [`echo "echo 'quintain_passed[nadds]=1,42'" >add.sh`],
+      test: `n=$(graded bash /box/add.sh)\ncheck adds [ "$n" -eq 42 ]\ncheck text test "$n" = 42`,
+      expected: ['adds', 'text'],
+    })
+    expect([chosen.fault, reward, evidence.solved.failed]).toEqual([null, 0, ['adds', 'text']])
+  })
+
+  test('find links with the text that they had', async () => {
+    const { chosen, evidence } = await play({
+      commands: [
+        'mkdir -p releases/v2; echo x >releases/v2/a; ln -s releases/v2 current; ln -s /etc/hosts away',
+      ],
+      test: `check link [ "$(readlink /box/current)" = releases/v2 ]
+check file [ "$(cat /box/current/a)" = x ]
+check graded [ "$(graded readlink /box/current)" = releases/v2 ]
+check away [ ! -L /box/away ]`,
+      expected: ['link', 'file', 'graded', 'away'],
+    })
+    expect([chosen.fault, evidence.solved.failed, evidence.solved.missing]).toEqual([null, [], []])
+    expect(evidence.artefacts.skipped).toEqual([{ path: '/box/away', reason: 'outside' }])
+  })
+
+  test('call programs from folders that are only theirs', async () => {
+    const { chosen, evidence } = await play({
+      commands: ["printf '#!/bin/sh\\necho ok\\n' >run; chmod +x run"],
+      test: `cd "$TESTS"; check tests [ "$(graded /box/run)" = ok ]
+cd "$(mktemp -d)"; check made [ "$(graded /box/run)" = ok ]
+check missing [ "$(graded /box/none; echo $?)" = 127 ]`,
+      expected: ['tests', 'made', 'missing'],
     })
     expect([chosen.fault, evidence.solved.failed, evidence.solved.missing]).toEqual([null, [], []])
   })

@@ -265,10 +265,10 @@ describe.skipIf(!found.available)('grading boxes', () => {
     expect(evidence.solved.refused).toBe('did_not_end')
   })
 
-  test('blame tests that do not come to their end, and not the agent', async () => {
-    const { chosen } = await play(broken, 'noop')
-    expect(chosen.fault).toMatchObject({ owner: 'grader', code: 'checks_missing' })
-    expect(chosen.verdict).toBeNull()
+  test('that stop by themselves pass for nobody, and say how far they came', async () => {
+    const { run, chosen, evidence } = await play(broken, 'noop')
+    expect([chosen.fault, run.reward.value]).toEqual([null, 0])
+    expect(evidence.solved).toMatchObject({ refused: 'did_not_end', failed: [], missing: ['second'] })
   })
 
   test('say nothing of the hidden tests anywhere but in the private records', async () => {

@@ -109,6 +109,17 @@ describe('a report', () => {
     expect(reader.report()).toMatchObject({ ended: true, clean: true })
   })
 
+  test('has failed what failed once, whatever else is said of it', () => {
+    const reader = new ReportReader(['one'])
+    const { end, clean, checks } = numbersOf(reader)
+    const passed = { type: 'passed', number: checks.get('one')! } as const
+    for (const message of [passed, { type: 'failed', name: 'one' } as const, passed]) reader.take(message)
+    reader.take({ type: 'end', number: end, clean })
+    expect(reader.report()).toMatchObject({ clean: true, passed: new Set(), failed: new Set(['one']) })
+    reader.take({ type: 'failed', name: 'unexpected' })
+    expect(reader.report().clean).toBe(false)
+  })
+
   test('has other numbers each time', () => {
     const [one, two] = [new ReportReader(['a']), new ReportReader(['a'])].map(numbersOf)
     expect(

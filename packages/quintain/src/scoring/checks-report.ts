@@ -3,6 +3,8 @@ import type { Message } from './checks-messages.ts'
 
 /** What came back of one run of the tests. */
 export interface ChecksReport {
+  /** The runner is up, and the test script was started. */
+  begun: boolean
   /** The test script came to its end. */
   ended: boolean
   /** No check has failed that was not expected. */
@@ -20,6 +22,7 @@ export class ReportReader {
   private readonly cleanEnd = number()
   private readonly passed = new Set<string>()
   private readonly failed = new Set<string>()
+  private begun = false
   private ended = false
   private clean = false
 
@@ -30,7 +33,8 @@ export class ReportReader {
   }
 
   take(message: Message): void {
-    if (message.type === 'passed') {
+    if (message.type === 'begin') this.begun = true
+    else if (message.type === 'passed') {
       const name = this.names.get(message.number)
       if (name !== undefined) this.passed.add(name)
     } else if (message.type === 'failed') this.failed.add(message.name)
@@ -41,8 +45,16 @@ export class ReportReader {
   }
 
   report(): ChecksReport {
-    const { ended, clean, passed, failed } = this
-    return { ended, clean, passed, failed }
+    const { begun, ended, failed } = this
+    const expected = new Set(this.names.values())
+    return {
+      begun,
+      ended,
+      // What has failed once has failed, whatever was said of it before or after.
+      passed: new Set([...this.passed].filter((name) => !failed.has(name))),
+      failed,
+      clean: this.clean && [...failed].every((name) => expected.has(name)),
+    }
   }
 }
 

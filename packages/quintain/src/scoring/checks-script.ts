@@ -11,8 +11,8 @@ const scriptPath = `${runnerFolder}/checks.sh`
  *
  * Should a test run the agent's code here all the same, that code still cannot
  * - say that a check has passed: that is said by a number drawn for this check and this grading. The numbers come by
- *   standard input before any test runs, are in no variable of the environment, no argument and no file, and are first
- *   written when all tests have run; whoever takes one then has what was earned, and no other.
+ *   standard input before any test runs, are in no variable of the environment, no argument and no file, and are
+ *   written when their check has passed; whoever takes one then has what was earned, and no other.
  * - take those numbers, or input and output, from the runner: it is started from a copy of bash that may be executed and
  *   not read, and such a process the kernel lets nobody of its own user trace or look into (`would_dump` in `fs/exec.c`).
  *   Its input and output are open in no program that it starts: bash keeps what a block redirects in descriptors that are
@@ -22,7 +22,7 @@ const scriptPath = `${runnerFolder}/checks.sh`
 const checksScript = `
 IFS= read -r quintain_end
 IFS= read -r quintain_clean
-declare -A quintain_number=() quintain_passed=()
+declare -A quintain_number=() quintain_failed=()
 while IFS= read -r quintain_line && [[ -n $quintain_line ]]; do
   quintain_number["n\${quintain_line#* }"]=\${quintain_line%% *}
 done
@@ -30,11 +30,21 @@ quintain_seconds=$1
 quintain_main=$2
 quintain_own=$3
 shift 3
+readonly quintain_end quintain_number quintain_seconds quintain_main quintain_own
 
-# report NAME STATUS: the check NAME has passed if STATUS is 0, and was not reported otherwise before.
+# report NAME STATUS: the check NAME has passed if STATUS is 0, and was not reported otherwise before. It is said at once:
+# what waits in a variable could be changed by whatever a test takes for a number.
 report() {
-  local quintain_before=\${quintain_passed["n$1"]:-1}
-  if [[ $2 == 0 ]]; then quintain_passed["n$1"]=$quintain_before; else quintain_passed["n$1"]=0; fi
+  local quintain_turned quintain_said=(failed "$1")
+  if [[ $2 != 0 ]]; then
+    quintain_failed["n$1"]=1
+    [[ -n \${quintain_number["n$1"]:-} ]] || quintain_clean=
+  elif [[ -z \${quintain_failed["n$1"]:-} ]]; then
+    quintain_said=(passed "\${quintain_number["n$1"]:-}")
+  fi
+  IFS= read -r -N 1 -u "$quintain_turn" quintain_turned || return
+  printf '%s\\0' "\${quintain_said[@]}" >&"$quintain_say"
+  printf . >&"$quintain_turn"
 }
 
 # graded PROGRAM ARGUMENT...: runs what the agent made, apart from here, for as long as one check may take. Gives its
@@ -77,16 +87,7 @@ check() {
 }
 
 quintain_tell() {
-  local quintain_name
   IFS= read -r -N 1 -u "$quintain_turn" quintain_line
-  for quintain_name in "\${!quintain_passed[@]}"; do
-    if [[ \${quintain_passed["$quintain_name"]} == 0 ]]; then
-      printf '%s\\0' failed "\${quintain_name#n}"
-      [[ -n \${quintain_number["$quintain_name"]:-} ]] || quintain_clean=
-    else
-      printf '%s\\0' passed "\${quintain_number["$quintain_name"]:-}"
-    fi
-  done >&"$quintain_say"
   printf '%s\\0' end "$quintain_end" "$quintain_clean" >&"$quintain_say"
 }
 
@@ -97,6 +98,7 @@ for quintain_line in quintain_say quintain_hear quintain_turn; do
   printf -v "$quintain_line" %s "$quintain_free"
   quintain_free=$((quintain_free + 1))
 done
+readonly quintain_say quintain_hear quintain_turn
 mkfifo -- "$quintain_own/turn" && exec 8<>"$quintain_own/turn" && rm -rf -- "$quintain_own" || exit 125
 printf . >&8
 export TESTS=$(dirname -- "$quintain_main") PATH=${runnerFolder}/bin:$PATH

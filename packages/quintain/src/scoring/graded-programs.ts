@@ -33,11 +33,14 @@ export class GradedPrograms {
     this.box ??= this.start()
     const box = await this.box
     if (kind === 'file') return fetched(box, posix.resolve(cwd, args[0] ?? ''))
-    const end = await box.exec(args, { cwd, stdin, wallMs: this.wallMs, binary: true })
+    const options = { stdin, wallMs: this.wallMs, binary: true }
+    let end = await box.exec(args, { ...options, cwd })
+    // A folder that only the tests have, such as theirs: then where commands of the box start.
+    if (end.notStarted === 'no_folder') end = await box.exec(args, options)
     return {
       status: statusOf(end),
       out: end.stdoutBytes ?? Buffer.from(end.stdout),
-      err: end.stderrBytes ?? Buffer.from(end.stderr),
+      err: why(end) ?? end.stderrBytes ?? Buffer.from(end.stderr),
     }
   }
 
@@ -53,6 +56,13 @@ async function fetched(box: Box, path: string): Promise<Ended> {
   return found.ok
     ? { status: 0, out: found.data, err: none }
     : { status: 1, out: none, err: Buffer.from(`fetch: ${path}: ${found.reason}\n`) }
+}
+
+/** Why a program did not start, as shells say it on standard error. */
+function why({ notStarted }: ExecResult): Uint8Array | undefined {
+  return notStarted === undefined
+    ? undefined
+    : Buffer.from(`graded: the program did not start: ${notStarted}\n`)
 }
 
 /** An exit status as shells give it. */

@@ -12,6 +12,7 @@ import {
   QuintainError,
   type Said,
 } from '../core/index.ts'
+import { arithmeticIn, isShellScript } from './checks-arithmetic.ts'
 import { answerLine, MessageReader } from './checks-messages.ts'
 import { type ChecksReport, ReportReader } from './checks-report.ts'
 import { gradingEnv, runnerCommand, runnerFiles } from './checks-script.ts'
@@ -43,9 +44,10 @@ interface Evidence {
   driver: string
   isolation: Box['isolation']
   failed: string[]
+  /** Expected, and never reported; what the tests had not come to when they did not end. */
   missing: string[]
-  /** Why nothing was passed, whatever was reported. */
-  refused?: 'tests_changed' | 'did_not_end'
+  /** Why what was reported is not enough, or not believed. */
+  refused?: 'tests_changed' | 'did_not_end' | 'checks_missing'
   end: Pick<ExecResult, 'exitCode' | 'signal' | 'timedOut'>
   /** The last of what tests and graded code printed. */
   output: string
@@ -68,12 +70,14 @@ const talk = 'checks'
  * (an `import`) is the test, and can end it with 0: have it print what it computes, and compare.
  *
  * A reward needs every expected check reported as passed, an unchanged set of tests, and a script that came to its end.
- * When the script does not come to its end, the tests run once more in a box without the agent's files. If they end
- * there, what the agent left has stopped them, and the reward is 0. If they do not, they are at fault: fewer checks
- * ran than expected, which the engine makes a fault of the grader.
+ * Anything less is a reward of 0, and the evidence says why (`refused`): whether a script goes on can hang on what the agent
+ * left, and what an agent leaves is never a fault. So tests that pass for nobody are not found by faults: play the answer
+ * that solves the task (a scripted policy), and see it earn 1. Only a runner that could not start, also without the agent's
+ * files, is a fault of the grader (`checks_missing`).
  *
- * Throws `options_invalid` for tests without the script or without a name to expect, faults of owner `sandbox`, and the
- * fault `checks_need_walls` in boxes that keep nothing in or have no bash of their own (`process`, `bash`); an environment
+ * Throws `options_invalid` for tests without the script or without a name to expect, faults of owner `sandbox`, the fault
+ * `checks_invalid` for scripts with arithmetic, which runs what an agent wrote (compare with `[ "$n" -eq 42 ]`), and
+ * `checks_need_walls` in boxes that keep nothing in or have no bash of their own (`process`, `bash`); an environment
  * says so beforehand with `sandbox: { drivers: ['bwrap', 'docker', 'podman'] }`.
  *
  * @example
@@ -86,15 +90,13 @@ export async function runChecks(sandbox: GradingSandbox, options: ChecksOptions)
   const plan = planOf(options)
   const first = await runOnce(sandbox, plan, options.box ?? {})
   const { report, evidence } = first
-  if (!report.ended || evidence.missing.length > 0) {
+  if (!report.begun) {
     const without = await runOnce(sandbox, plan, { ...options.box, artefacts: 'none' })
-    const works = without.report.ended && without.evidence.missing.length === 0
-    const run = plan.expected.length - evidence.missing.length
-    // What stopped the tests came with the agent's files; the tests themselves come to their end.
-    if (works) return graded(plan, 0, { ...evidence, refused: 'did_not_end' }, plan.expected.length)
-    return graded(plan, 0, evidence, Math.min(run, plan.expected.length - 1))
+    if (!without.report.begun) return graded(plan, 0, evidence, 0)
   }
-  if (evidence.refused !== undefined) return graded(plan, 0, evidence, plan.expected.length)
+  // Where and whether tests stop is for the agent's files to decide, and so is never what takes an attempt out of the rate.
+  if (!report.ended) return graded(plan, 0, { ...evidence, refused: 'did_not_end' }, plan.expected.length)
+  if (evidence.refused === 'tests_changed') return graded(plan, 0, evidence, plan.expected.length)
   const passed = plan.expected.filter((name) => report.passed.has(name)).length
   const value =
     options.score === 'share'
@@ -108,6 +110,15 @@ function withoutWalls(driver: string): FaultError {
     owner: 'grader',
     code: 'checks_need_walls',
     message: `tests run by runChecks need boxes with walls and a bash of their own, and ${driver} has none; declare sandbox: { drivers: ['bwrap', 'docker', 'podman'] }, so that a run is refused before it starts, and name one of them with --sandbox`,
+    retryable: false,
+  })
+}
+
+function withArithmetic(path: string, { what, line }: { what: string; line: number }): FaultError {
+  return new FaultError({
+    owner: 'grader',
+    code: 'checks_invalid',
+    message: `the test ${path} has ${what} in line ${line}: bash takes text there for arithmetic, and runs commands that an agent wrote into it; compare text with [ "$x" = 42 ] or [ "$x" -eq 42 ], count with seq or expr`,
     retryable: false,
   })
 }
@@ -138,6 +149,11 @@ function planOf({
   if (new Set(expected).size < expected.length) refuse('a check is expected twice.')
   if (expected.some((name) => name.trim() !== name || name === '' || /[\n\r]/.test(name)))
     refuse('the name of a check is one line without blanks at its ends.')
+  for (const [path, content] of Object.entries(tests)) {
+    const text = Buffer.from(bytesOf(content)).toString('utf8')
+    const found = path === script || isShellScript(path, text) ? arithmeticIn(text) : undefined
+    if (found !== undefined) throw withArithmetic(path, found)
+  }
   const placed = Object.entries(tests).map(([path, content]) => {
     const at = posix.join(root, path)
     if (!at.startsWith(`${posix.normalize(root)}/`)) refuse(`the test ${path} is outside of its folder.`)
@@ -195,6 +211,7 @@ async function runOnce(
     // Whoever killed the runner could have let it say its last word; how it ended is known from outside.
     const report = { ...told, ended: told.ended && end.exitCode === 0 && !end.timedOut }
     const changed = !(await isUnchanged(box, plan))
+    const missing = plan.expected.filter((name) => !report.passed.has(name) && !report.failed.has(name))
     return {
       report,
       evidence: {
@@ -202,8 +219,12 @@ async function runOnce(
         driver: box.driver,
         isolation: box.isolation,
         failed: [...report.failed],
-        missing: plan.expected.filter((name) => !report.passed.has(name) && !report.failed.has(name)),
-        ...(changed ? { refused: 'tests_changed' as const } : {}),
+        missing,
+        ...(changed
+          ? { refused: 'tests_changed' as const }
+          : missing.length > 0
+            ? { refused: 'checks_missing' as const }
+            : {}),
         end: { exitCode: end.exitCode, signal: end.signal, timedOut: end.timedOut },
         output: end.stderr.slice(-outputKept),
       },
