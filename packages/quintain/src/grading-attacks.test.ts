@@ -208,7 +208,7 @@ git config protocol.ext.allow always; b=$(git rev-parse HEAD:evil.sh); rm -f .gi
     const { chosen, evidence } = await play({
       commands: [repository('echo', settings)],
       // The second look, by a git that nobody holds back, is there to see that there was something to run.
-      test: `touch -d 2001-01-01 /box/repo/*\n${looks('git')}\ncheck quiet [ ! -e /tmp/ran ]\n${looks('env -i PATH=/usr/bin:/bin /usr/bin/git')}\ncheck runs [ -e /tmp/ran ]`,
+      test: `touch -d 2001-01-01 /box/repo/*\n${looks('git')}\ncheck quiet [ ! -e /tmp/ran ]\ntouch -d 2002-01-01 /box/repo/*\n${looks('env -i PATH=/usr/bin:/bin /usr/bin/git')}\ncheck runs [ -e /tmp/ran ]`,
       expected: ['quiet', 'runs'],
     })
     expect([chosen.fault, evidence.solved.failed]).toEqual([null, []])
