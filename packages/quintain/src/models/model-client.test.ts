@@ -481,6 +481,17 @@ describe('a program of the same dialect', () => {
     expect((await model.generate(request, { signal })).wire).toBeUndefined()
   })
 
+  test('gets the text of a reply to the letter, unless the server echoed a key in it', async () => {
+    const apiKey = 'a-key-of-more-than-20-characters'
+    const replies = [{ kind: 'ok' }, { kind: 'ok', message: { mood: apiKey } }] as const
+    const { model } = await setUp([...replies], { apiKey })
+    const plain = await model.generate(wired({}), { signal })
+    expect(JSON.parse(plain.wire?.text ?? '')).toEqual(plain.wire?.body)
+    const echoed = await model.generate(wired({}), { signal })
+    expect(echoed.wire).not.toHaveProperty('text')
+    expect(JSON.stringify(echoed)).not.toContain(apiKey)
+  })
+
   test('that asks what cannot be said to this upstream is told so, and nothing is sent', async () => {
     const { fake, model } = await setUp([])
     const asked = wired({ logit_bias: { 5: 1 } })
