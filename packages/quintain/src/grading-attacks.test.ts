@@ -421,6 +421,14 @@ describe.skipIf(!found.available)('what an agent does to its box is scored', () 
       'a sparse file and very many small ones',
       `truncate -s 60M big; perl -e 'for(1..19000){open F,">f$_"; print F "x"; close F}'`,
     ],
+    [
+      'very many paths that are no UTF-8',
+      `perl -e 'for (1..15) { $d = "\\xff" x 250; mkdir $d; chdir $d } for (1..1000) { open F, ">", "\\xfe" x 180 . $_; close F }'`,
+    ],
+    [
+      'links that are long to follow',
+      `perl -e '$pad = "./" x 2030; mkdir "end"; symlink $pad . ($_ < 38 ? "l" . ($_ + 1) : "end"), "l$_" for 0..38; symlink "l0", "z$_" for 1..1500'`,
+    ],
     ['one file under sixty names', 'head -c 1000000 /dev/zero >a; for i in $(seq 60); do ln a b$i; done'],
     ['a full disk', 'head -c 100000000 /dev/zero >full'],
     ['very many names', 'mkdir many; cd many; perl -e \'for(1..40000){open F,">f$_"}\''],
