@@ -249,7 +249,7 @@ check missing [ -n "$(git -C /box status --porcelain 2>/dev/null)" ]`,
 check substituted [ "$(ls /proc/self/fd | xargs)" = "$own" ]
 check subshell [ "$( (ls /proc/self/fd) | xargs)" = "$own" ]
 check process diff <(ls /proc/self/fd | head -3 | xargs) <(echo 0 1 2)
-check background [ "$(sleep 0.3 & ls /proc/$!/fd | head -4 | xargs)" = '0 1 2' ]
+check background [ "$(sleep 3 & sleep 1; ls /proc/$!/fd | head -4 | xargs)" = '0 1 2' ]
 for pid in /proc/[0-9]*; do ls -l $pid/fd 2>/dev/null | grep -q 'pipe:' && tr '\\0' ' ' <$pid/cmdline 2>/dev/null | grep -q quintain && found=$pid; done
 check elsewhere [ -z "$found" ]
 check graded [ "$(graded sh -c 'ls /proc/self/fd | xargs')" = "$own" ]`,
