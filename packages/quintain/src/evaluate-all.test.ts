@@ -81,11 +81,13 @@ describe('evaluateAll()', () => {
       policies: ['script:noop'],
       tasks: 4,
     })
-    expect(shared.runs.map(({ manifest }) => manifest.seats['agent'])).toEqual([
+    const seats = shared.runs.map(({ manifest }) => manifest.seats['agent'])
+    expect(seats).toMatchObject([
       { policy: 'm-odd', harness: 'asks@function' },
       { policy: 'm-even', harness: 'asks@function' },
       { policy: 'script:noop', harness: 'asks@function' },
     ])
+    expect(new Set(seats.map((seat) => seat?.agentDigest)).size).toBe(1)
     expect(shared.runs.map(({ summary }) => summary.usage.agent.output)).toHaveLength(3)
     const reverse = await evaluateAll(env, {
       agents: { before: { agent: asks, model: even }, after: { agent: count, model: even } },
