@@ -52,7 +52,7 @@ export const servingChecks: Check[] = [
             }
             assert.ok(made < story.maxTokens / 2, `it went on for ${made} tokens`)
             while (calls.length === 0) await sleep(20)
-            assert.deepEqual(calls[0]!.flags, ['client_left'])
+            assert.deepEqual(calls[0]!.flags, ['client_left', 'usage_estimated'])
           })
         } finally {
           await gateway.close()
