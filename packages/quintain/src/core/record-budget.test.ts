@@ -27,6 +27,13 @@ describe('a budget for a record', () => {
     expect(budget.cut).toBe(true)
   })
 
+  test('counts line separators as they are written', () => {
+    const budget = new RecordBudget(60_000)
+    const line = jsonLine(budget.take(['\u2028'.repeat(7_000), '\u2028'.repeat(7_000)]))
+    expect(budget.cut).toBe(true)
+    expect(Buffer.byteLength(line)).toBeLessThan(60_000)
+  })
+
   test('counts what texts take when they are written', () => {
     const text = fc
       .integer({ min: 4_001, max: 9_000 })

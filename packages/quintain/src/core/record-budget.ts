@@ -1,3 +1,5 @@
+import { jsonLine } from './jsonl.ts'
+
 /** Texts up to this length are kept whatever is left. */
 const shortText = 4_000
 /** Characters that are kept of each end of a text that is cut. */
@@ -77,6 +79,6 @@ function bytesInJson(text: string, most: number): number {
   if (text.length > most) return text.length
   let bytes = 0
   for (let at = 0; at < text.length && bytes <= most; at += pieceLength)
-    bytes += Buffer.byteLength(JSON.stringify(text.slice(at, at + pieceLength)))
+    bytes += Buffer.byteLength(jsonLine(text.slice(at, at + pieceLength)))
   return bytes
 }
