@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { homedir, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { type Box, type BoxOptions, bwrapDriver } from 'quintain/sandbox'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sayMissing } from './available-drivers.ts'
@@ -81,8 +81,8 @@ describe.skipIf(!available.available)('leaving a bwrap box', () => {
 
   it('sees no file of the host but the programs of the system', async () => {
     const told = await says(
-      `cat ${secretFile} /etc/shadow /root/.bashrc ${import.meta.filename} /proc/1/root/${secretFile} /proc/1/cwd/x ` +
-        `/proc/self/root/${secretFile}; cat /..${secretFile} ../../../..${secretFile}; ls /root /home ${import.meta.dirname} /tmp /opt /srv /mnt /var; ` +
+      `cat ${secretFile} /etc/shadow ${homedir()}/.bashrc ${import.meta.filename} /proc/1/root/${secretFile} /proc/1/cwd/x ` +
+        `/proc/self/root/${secretFile}; cat /..${secretFile} ../../../..${secretFile}; ls ${homedir()} ${dirname(homedir())} ${import.meta.dirname} /tmp /opt /srv /mnt /var; ` +
         'cat /etc/passwd /etc/hosts /etc/resolv.conf',
     )
     expect(told).not.toContain(canary)

@@ -22,7 +22,7 @@ Node.js v24.1.0
 npm error 404 Not Found - GET https://registry.invalid/no-such-server
 npm error 404
 npm error 404  The requested resource 'no-such-server@*' could not be found
-npm error A complete log of this run can be found in: /root/.npm/_logs/2026-01-01-debug-0.log
+npm error A complete log of this run can be found in: ~/.npm/_logs/2026-01-01-debug-0.log
 `,
     "'no-such-server@*' could not be found",
   ],
