@@ -27,14 +27,16 @@ export class RecordBudget {
   holds(value: unknown): boolean {
     let left = this.left
     const stack = [value]
+    // Every attempt is looked at, and hardly any is large: without a list of each object's entries.
     while (stack.length > 0 && left >= 0) {
       const next = stack.pop()
       left -= otherBytes
       if (typeof next === 'string') left -= next.length * mostBytes
-      else if (typeof next === 'object' && next !== null) {
-        for (const [name, inner] of Object.entries(next)) {
+      else if (Array.isArray(next)) for (const inner of next) stack.push(inner)
+      else if (isRecord(next)) {
+        for (const name in next) {
           left -= name.length * mostBytes
-          stack.push(inner)
+          stack.push(next[name])
         }
       }
     }
@@ -72,6 +74,10 @@ export class RecordBudget {
     this.left -= bytesInJson(ends, this.left)
     return ends
   }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 /** Bytes of a text in a line of JSON; above `most` only that it is more. */
