@@ -245,6 +245,23 @@ describe.skipIf(!available.available)('leaving a bwrap box', () => {
     expect(readdirSync(secretFolder).sort()).toEqual(['inner', 'secret.txt'])
   })
 
+  it('cannot have us read more names than we hold', async () => {
+    const box = await start({ files: { '/box/z': 'last' } })
+    // Names of 4 KB, and below them some that are too long for any call, which are told as well.
+    const told = await box.exec(
+      `name=$(printf %0250d 0); for i in {1..15}; do mkdir $name; cd $name; done
+       for i in {1..4400}; do echo $i-\${name:5:190}; done | xargs touch
+       mkdir -p ./$name/x && cd $name && for i in {1..4400}; do echo $i-\${name:5}; done | xargs touch; ls | wc -l`,
+    )
+    expect(told.stdout).toBe('4401\n')
+    const { entries, skipped } = await box.snapshot()
+    const bytes = [...entries, ...skipped].reduce((sum, { path }) => sum + Buffer.byteLength(path), 0)
+    expect(bytes).toBeGreaterThan(15 * 2 ** 20)
+    expect(bytes).toBeLessThan(16 * 2 ** 20 + 4_200)
+    expect(skipped.at(-1)).toMatchObject({ reason: 'too_large' })
+    expect(entries.map(({ path }) => path)).not.toContain('/box/z')
+  })
+
   it('cannot outlive its box', async () => {
     const mark = `survivor${process.pid}`
     const box = await start()

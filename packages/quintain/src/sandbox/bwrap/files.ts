@@ -10,7 +10,7 @@ import type {
 import { boxPath, bytesOfName, nameOfBytes } from '../box-name.ts'
 import type { PlacedFile } from '../box-options.ts'
 import { noSuchPath } from '../file-refusal.ts'
-import { defaultReadBytes, snapshotLimits } from '../snapshot-limits.ts'
+import { defaultReadBytes, mostNameBytes, snapshotLimits } from '../snapshot-limits.ts'
 import { unpackFields } from './channel.ts'
 import type { Answer, BoxLink } from './link.ts'
 
@@ -82,7 +82,7 @@ export class BwrapFiles {
       else wanted.push(bytesOfName(whole))
     }
     const reader = new SnapshotReader(snapshot)
-    const fields = [maxBytes, maxEntries, options.still === true ? 1 : '', ...wanted]
+    const fields = [maxBytes, maxEntries, mostNameBytes, options.still === true ? 1 : '', ...wanted]
     const result = await this.#link.ask('s', fields, (body, type) => reader.take(body, type))
     reader.end()
     if (!result.ok)

@@ -203,23 +203,30 @@ sub end_all {
 }
 
 sub op_snapshot {
-  my ($id, $bytes, $entries, $still, @paths) = @_;
+  my ($id, $bytes, $entries, $names, $still, @paths) = @_;
   end_all() if $still;
   my @stack = reverse @paths;
   while (@stack) {
     my $path = pop @stack;
     my @s = lstat $path;
-    if (!@s) { emit('D', $id, fields('s', $path, why())); next }
-    my $kind = kind($s[2]);
-    my $mode = $s[2] & 07777;
-    if ($entries-- <= 0) { emit('D', $id, fields('s', $path, 'too_large')); last }
-    if ($kind eq 'l') { emit('D', $id, fields('l', $path, readlink($path) // '')) }
+    my $bad = @s ? '' : why();
+    my $kind = @s ? kind($s[2]) : '';
+    my $mode = @s ? $s[2] & 07777 : 0;
+    my $target = $kind eq 'l' ? readlink($path) // '' : '';
+    # What cannot be looked at counts too: its name is told all the same.
+    $names -= length($path) + length $target;
+    if ($entries-- <= 0 || $names < 0) { emit('D', $id, fields('s', $path, 'too_large')); last }
+    if ($bad) { emit('D', $id, fields('s', $path, $bad)) }
+    elsif ($kind eq 'l') { emit('D', $id, fields('l', $path, $target)) }
     elsif ($kind eq 'o') { emit('D', $id, fields('s', $path, 'wrong_kind')) }
     elsif ($kind eq 'd') {
       my $dir;
       if (!opendir $dir, $path) { emit('D', $id, fields('s', $path, why())); next }
       emit('D', $id, fields('d', $path, $mode));
-      push @stack, map { $path eq '/' ? "/$_" : "$path/$_" } reverse sort grep { $_ ne '.' && $_ ne '..' } readdir $dir;
+      my @within = sort grep { $_ ne '.' && $_ ne '..' } readdir $dir;
+      # More than are still to be told, and the one that is too many, nobody gets to.
+      splice @within, $entries + 1 if @within > $entries;
+      push @stack, map { $path eq '/' ? "/$_" : "$path/$_" } reverse @within;
     } else {
       emit('D', $id, fields('f', $path, $mode));
       my $left = $bytes;
