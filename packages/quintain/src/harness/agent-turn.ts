@@ -3,6 +3,7 @@ import type { AgentModel } from './agent-model.ts'
 import { type AiWorldTool, aiToolSet, answerText } from './ai-sdk/tool-set.ts'
 import type { Question } from './conversation.ts'
 import type { ServedTools } from './tools/served-tools.ts'
+import type { ToolDesk } from './tools/tool-desk.ts'
 
 /** What a function that is an agent gets for one turn. */
 export interface AgentTurn<Data = unknown> {
@@ -32,7 +33,7 @@ export interface AgentTurn<Data = unknown> {
 export interface AgentParts {
   readonly memory: Record<string, unknown>
   model(): AgentModel
-  served(): ServedTools
+  served(desk: ToolDesk): ServedTools
 }
 
 export function agentTurn(context: HarnessContext, question: Question, parts: AgentParts): AgentTurn {
@@ -54,7 +55,7 @@ export function agentTurn(context: HarnessContext, question: Question, parts: Ag
       return aiToolSet(tools)
     },
     async mcp() {
-      const { port, path, headers } = await parts.served().mcp()
+      const { port, path, headers } = await parts.served(tools).mcp()
       return { url: `http://127.0.0.1:${port}${path}`, headers }
     },
     memory: parts.memory,

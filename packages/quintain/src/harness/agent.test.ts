@@ -4,7 +4,8 @@ import type { ModelAddress } from '../core/index.ts'
 import { mcpTools } from '../mcp/index.ts'
 import { type FakeOptions, fakeContext } from './__fixtures__/fake-context.ts'
 import { type AgentFunction, agent, agentFunction } from './agent.ts'
-import { currentRollout, rolloutBaseURL, rolloutFetch } from './rollout.ts'
+import { rolloutBaseURL } from './model-fetch.ts'
+import { currentRollout, rolloutFetch } from './rollout.ts'
 
 async function play(run: AgentFunction, options?: FakeOptions) {
   const { context, done } = fakeContext(options)

@@ -46,15 +46,13 @@ async function play<Data>(context: HarnessContext, run: AgentFunction<Data>) {
   const memory: Record<string, unknown> = {}
   let model: AgentModel | undefined
   let served: ServedTools | undefined
-  let desk: ToolDesk | undefined
   const parts = {
     memory,
     model: () => (model ??= agentModel(context.model)),
-    served: () => (served ??= new ServedTools(desk!)),
+    served: (desk: ToolDesk) => (served ??= new ServedTools(desk)),
   }
   try {
     return await converse(context, async (question) => {
-      desk = question.tools
       const turn = agentTurn(context, question, parts)
       // What the task's data is, the one who wrote both knows.
       const text: unknown = await withRollout(turn, () => run(turn as AgentTurn<Data>))

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { QuintainError } from '../core/index.ts'
 import type { AgentTurn } from './agent-turn.ts'
-import { isRolloutAddress, rolloutBaseURL } from './model-fetch.ts'
+import { isRolloutAddress } from './model-fetch.ts'
 
 const turns = new AsyncLocalStorage<AgentTurn>()
 
@@ -45,5 +45,3 @@ function noRollout(): Response {
   const error = { type: 'invalid_request_error', code: 'no_rollout', message, param: null }
   return Response.json({ type: 'error', error }, { status: 400, headers: { 'x-should-retry': 'false' } })
 }
-
-export { rolloutBaseURL }

@@ -6,7 +6,8 @@ import { openGateway } from '../gateway/open-gateway.ts'
 import { fakeContext } from './__fixtures__/fake-context.ts'
 import { agent } from './agent.ts'
 import { command } from './command/command.ts'
-import { rolloutBaseURL, rolloutFetch } from './rollout.ts'
+import { rolloutBaseURL } from './model-fetch.ts'
+import { rolloutFetch } from './rollout.ts'
 
 const gateways: Gateway[] = []
 afterEach(async () => {

@@ -1,8 +1,6 @@
-import type { ModelContext, ModelHandle, ReplyDelta } from '../../core/index.ts'
-import type { Echoes } from '../echoes.ts'
-import { rolloutBaseURL } from '../model-fetch.ts'
+import type { ReplyDelta } from '../../core/index.ts'
+import { type AskedSeat, askSeat } from '../asked-seat.ts'
 import { readOptions } from './read-options.ts'
-import { asRefusal } from './refused-call.ts'
 import type { AiCallOptions, AiLanguageModel, AiResult, AiStreamPart } from './types.ts'
 import { writeResult } from './write-result.ts'
 import { StreamParts } from './write-stream.ts'
@@ -10,25 +8,10 @@ import { StreamParts } from './write-stream.ts'
 /** The model of a seat for the AI SDK, of the version that is asked for. Its calls go to the seat and over no network. */
 export function aiLanguageModel<Version extends 'v3' | 'v4'>(
   version: Version,
-  { handle, echoes }: { handle: Pick<ModelHandle, 'id' | 'generate'>; echoes: Echoes },
+  seat: AskedSeat,
 ): AiLanguageModel<Version> {
+  const { handle, echoes } = seat
   const read = (options: AiCallOptions) => readOptions(options, { echoes, model: handle.id })
-  const ask = async (
-    options: AiCallOptions,
-    { request }: ReturnType<typeof read>,
-    onDelta?: ModelContext['onDelta'],
-  ) => {
-    try {
-      const response = await handle.generate(request, {
-        ...(onDelta === undefined ? {} : { onDelta }),
-        ...(options.abortSignal === undefined ? {} : { signal: options.abortSignal }),
-      })
-      echoes.remember(response.message)
-      return response
-    } catch (thrown) {
-      throw asRefusal(thrown, rolloutBaseURL, request)
-    }
-  }
   return {
     specificationVersion: version,
     provider: 'quintain',
@@ -36,11 +19,11 @@ export function aiLanguageModel<Version extends 'v3' | 'v4'>(
     // Images by address are fetched by the SDK: where the model runs, nothing may be reached.
     supportedUrls: {},
     async doGenerate(options): Promise<AiResult> {
-      const reading = read(options)
-      return writeResult(await ask(options, reading), reading.warnings)
+      const { request, warnings } = read(options)
+      return writeResult(await askSeat(seat, request, { signal: options.abortSignal }), warnings)
     },
     async doStream(options) {
-      const reading = read(options)
+      const { request, warnings } = read(options)
       const parts = new StreamParts()
       const gone = new AbortController()
       const signal =
@@ -50,7 +33,7 @@ export function aiLanguageModel<Version extends 'v3' | 'v4'>(
       let wanted = Promise.withResolvers<void>()
       const stream = new ReadableStream<AiStreamPart>({
         start(controller) {
-          controller.enqueue({ type: 'stream-start', warnings: reading.warnings })
+          controller.enqueue({ type: 'stream-start', warnings })
           const onDelta = (delta: ReplyDelta): void | Promise<void> => {
             began.resolve()
             if (gone.signal.aborted) return undefined
@@ -59,7 +42,7 @@ export function aiLanguageModel<Version extends 'v3' | 'v4'>(
             wanted = Promise.withResolvers<void>()
             return wanted.promise
           }
-          ask({ ...options, abortSignal: signal }, reading, onDelta)
+          askSeat(seat, request, { signal, onDelta })
             .then(
               (response) => parts.end(response),
               (error: unknown): AiStreamPart[] => {

@@ -1,7 +1,5 @@
-import { type ModelHandle, type ModelResponse, textOf } from '../../core/index.ts'
-import { asRefusal } from '../ai-sdk/refused-call.ts'
-import type { Echoes } from '../echoes.ts'
-import { rolloutBaseURL } from '../model-fetch.ts'
+import { type ModelContext, type ModelResponse, textOf } from '../../core/index.ts'
+import { type AskedSeat, askSeat } from '../asked-seat.ts'
 import { ReplyPieces } from '../reply-pieces.ts'
 import { readRequest } from './read-request.ts'
 import type { AgentsOutput, AgentsRequest, AgentsUsage } from './types.ts'
@@ -29,26 +27,14 @@ export interface AgentsModelProvider {
   getModel(name?: string): AgentsModel
 }
 
-export function agentsModelProvider(options: {
-  handle: Pick<ModelHandle, 'id' | 'generate'>
-  echoes: Echoes
-}): AgentsModelProvider {
-  const { handle, echoes } = options
+export function agentsModelProvider(seat: AskedSeat): AgentsModelProvider {
+  const { handle, echoes } = seat
   const generate = async (
     asked: AgentsRequest,
-    onDelta?: (delta: Parameters<ReplyPieces['read']>[0]) => void | Promise<void>,
+    onDelta?: ModelContext['onDelta'],
   ): Promise<ModelResponse> => {
-    const request = readRequest(asked, { echoes, model: handle.id })
-    try {
-      const response = await handle.generate(request, {
-        ...(asked.signal === undefined ? {} : { signal: asked.signal }),
-        ...(onDelta === undefined ? {} : { onDelta }),
-      })
-      echoes.remember(response.message)
-      return response
-    } catch (thrown) {
-      throw asRefusal(thrown, rolloutBaseURL, request)
-    }
+    const { signal } = asked
+    return askSeat(seat, readRequest(asked, { echoes, model: handle.id }), { signal, onDelta })
   }
   const model: AgentsModel = {
     async getResponse(request) {
