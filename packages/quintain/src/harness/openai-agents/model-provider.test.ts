@@ -110,6 +110,23 @@ describe('the model of an agent, for the OpenAI Agents SDK', () => {
     expect(events.map(({ delta = '' }) => delta).join('')).toBe('I look.')
   })
 
+  test('a stream that is left ends the call', async () => {
+    const { context } = fakeContext()
+    const ended = Promise.withResolvers<unknown>()
+    context.model.generate = async (_request, { onDelta, signal } = {}) => {
+      while (!signal?.aborted) await onDelta?.({ type: 'text', text: 'x' })
+      ended.resolve(signal.reason)
+      throw signal.reason
+    }
+    const run = agent(async ({ model }) => {
+      for await (const event of model.openaiAgents.getModel().getStreamedResponse(asked()))
+        if (event.type === 'output_text_delta') break
+      return 'x'
+    })
+    expect(await run.run(context)).toMatchObject({ outcome: 'completed' })
+    expect(await ended.promise).toMatchObject({ message: 'the stream was left' })
+  })
+
   test('refuses what no chat model has, in words', async () => {
     await play(async ({ model }) => {
       const provider = model.openaiAgents.getModel()

@@ -1,4 +1,4 @@
-import { type ModelContext, type ModelResponse, textOf } from '../../core/index.ts'
+import { type ModelContext, textOf } from '../../core/index.ts'
 import { type AskedSeat, askSeat } from '../asked-seat.ts'
 import { ReplyPieces } from '../reply-pieces.ts'
 import { readRequest } from './read-request.ts'
@@ -29,16 +29,10 @@ export interface AgentsModelProvider {
 
 export function agentsModelProvider(seat: AskedSeat): AgentsModelProvider {
   const { handle, echoes } = seat
-  const generate = async (
-    asked: AgentsRequest,
-    onDelta?: ModelContext['onDelta'],
-  ): Promise<ModelResponse> => {
-    const { signal } = asked
-    return askSeat(seat, readRequest(asked, { echoes, model: handle.id }), { signal, onDelta })
-  }
+  const read = (asked: AgentsRequest) => readRequest(asked, { echoes, model: handle.id })
   const model: AgentsModel = {
     async getResponse(request) {
-      const response = await generate(request)
+      const response = await askSeat(seat, read(request), { signal: request.signal })
       const { responseId } = response
       return {
         usage: usageOf(response),
@@ -49,32 +43,42 @@ export function agentsModelProvider(seat: AskedSeat): AgentsModelProvider {
     async *getStreamedResponse(request) {
       yield { type: 'response_started' }
       const pieces = new ReplyPieces()
+      const gone = new AbortController()
+      const signal =
+        request.signal === undefined ? gone.signal : AbortSignal.any([gone.signal, request.signal])
       const said: string[] = []
       let news = Promise.withResolvers<void>()
-      let read = Promise.withResolvers<void>()
+      let taken = Promise.withResolvers<void>()
       let told = ''
-      const response = generate(request, (delta) => {
+      const onDelta: ModelContext['onDelta'] = (delta) => {
         for (const piece of pieces.read(delta)) if (piece.type === 'text') said.push(piece.text)
-        if (said.length === 0) return undefined
+        if (said.length === 0 || gone.signal.aborted) return undefined
         news.resolve()
-        return read.promise
-      })
+        return taken.promise
+      }
+      const response = askSeat(seat, read(request), { signal, onDelta })
       let over = false
       const ended = () => {
         over = true
         news.resolve()
       }
       response.then(ended, ended)
-      while (!over || said.length > 0) {
-        await news.promise
-        news = Promise.withResolvers<void>()
-        for (const delta of said.splice(0)) {
-          told += delta
-          yield { type: 'output_text_delta', delta }
+      try {
+        while (!over || said.length > 0) {
+          await news.promise
+          news = Promise.withResolvers<void>()
+          for (const delta of said.splice(0)) {
+            told += delta
+            yield { type: 'output_text_delta', delta }
+          }
+          taken.resolve()
+          taken = Promise.withResolvers<void>()
+          if (over) break
         }
-        read.resolve()
-        read = Promise.withResolvers<void>()
-        if (over) break
+      } finally {
+        // Whoever leaves the stream early wants no more of the model either.
+        if (!over) gone.abort(new Error('the stream was left'))
+        taken.resolve()
       }
       const whole = await response
       const rest = textOf(whole.message.content)
