@@ -1,9 +1,9 @@
 import { type Harness, type HarnessContext, textOf } from '../../core/index.ts'
-import { clearTimeout, setTimeout } from '../../core/own-time.ts'
 import { type Answer, converse, type Question } from '../conversation.ts'
 import { platformFault } from '../fault-stop.ts'
 import { addressOf } from '../model-address.ts'
 import { ServedTools } from '../tools/served-tools.ts'
+import { withGrace } from '../tools/with-grace.ts'
 import { lineAnswer, readAnswer } from './answer.ts'
 import { linksAt, openPlace } from './open-place.ts'
 import { type CommandOptions, type CommandPlan, isArgv, planCommand } from './options.ts'
@@ -62,21 +62,12 @@ class Session {
     const env = { ...variablesOf(links, place.taskFile), ...this.plan.env }
     const written = await place.write(place.taskFile, json)
     if (!written.ok) throw taskNotWritten(question.turn, written.message)
-    // A turn that ends the episode ends the program, after a moment to finish in.
-    const over = new AbortController()
-    let timer: NodeJS.Timeout | undefined
-    question.tools.onDone = () => {
-      timer = setTimeout(() => over.abort(), this.plan.graceMs)
-    }
-    const stop = AbortSignal.any([signal, over.signal])
-    try {
+    return withGrace(question.tools, this.plan.graceMs, (over) => {
+      const stop = AbortSignal.any([signal, over])
       return this.plan.turns === 'lines'
-        ? await this.exchange(place, env, { json, turn: question.turn }, stop)
-        : await this.runOnce(place, env, { json, text: newsText(question.news), stop, question })
-    } finally {
-      clearTimeout(timer)
-      question.tools.onDone = undefined
-    }
+        ? this.exchange(place, env, { json, turn: question.turn }, stop)
+        : this.runOnce(place, env, { json, text: newsText(question.news), stop, question })
+    })
   }
 
   async close(): Promise<void> {

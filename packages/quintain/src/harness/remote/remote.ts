@@ -5,6 +5,7 @@ import { type Answer, converse, type Question } from '../conversation.ts'
 import { platformFault } from '../fault-stop.ts'
 import { addressOf } from '../model-address.ts'
 import { ServedTools } from '../tools/served-tools.ts'
+import { withGrace } from '../tools/with-grace.ts'
 import { initRequest } from './init-request.ts'
 import { planRemote, type RemoteOptions, type RemotePlan } from './options.ts'
 import { RemoteFailure } from './remote-failure.ts'
@@ -58,28 +59,21 @@ class Session {
     const { signal } = this.context
     const rolloutId = randomUUID()
     const body = await this.body(question, rolloutId)
-    // A turn that ends the episode ends the rollout, after a moment to say so in.
-    const over = new AbortController()
-    let timer: NodeJS.Timeout | undefined
-    question.tools.onDone = () => {
-      timer = setTimeout(() => over.abort(), this.plan.graceMs)
-    }
-    try {
-      const stop = AbortSignal.any([signal, over.signal])
-      const { answer, error } = await this.follow(body, rolloutId, stop)
-      if (error !== undefined && question.tools.done === undefined)
-        throw new RemoteFailure(`the agent says that it failed: ${error}`)
-      const said = answer ?? textOf(this.context.model.lastReply?.()?.content)
-      return said === '' ? {} : { content: said }
-    } catch (thrown) {
-      if (!signal.aborted && !over.signal.aborted) throw thrown
-      await this.service.cancel(rolloutId)
-      signal.throwIfAborted()
-      return {}
-    } finally {
-      clearTimeout(timer)
-      question.tools.onDone = undefined
-    }
+    return withGrace(question.tools, this.plan.graceMs, async (over) => {
+      const stop = AbortSignal.any([signal, over])
+      try {
+        const { answer, error } = await this.follow(body, rolloutId, stop)
+        if (error !== undefined && question.tools.done === undefined)
+          throw new RemoteFailure(`the agent says that it failed: ${error}`)
+        const said = answer ?? textOf(this.context.model.lastReply?.()?.content)
+        return said === '' ? {} : { content: said }
+      } catch (thrown) {
+        if (!stop.aborted) throw thrown
+        await this.service.cancel(rolloutId)
+        signal.throwIfAborted()
+        return {}
+      }
+    })
   }
 
   async close(): Promise<void> {

@@ -19,7 +19,7 @@ export class ToolDesk {
   readonly specs: readonly ToolSpec[]
   /** The environment's word for the end, once a call has ended the episode. */
   done: string | undefined
-  /** Told once, when a call has ended the episode. */
+  /** Told once, when a call has ended the episode; see `withGrace`. */
   onDone: (() => void) | undefined
   private readonly tools: ToolBox
   private readonly messages: Message[]
