@@ -32,13 +32,8 @@ export interface SharedOptions extends RunControl, PlanOptions {
 export const sharedKeys = ['seats', 'minCoverage', ...planNames, ...controlNames] as const
 export const agentKeys = ['agent', 'model', 'policy'] as const
 
-export function modelPlayer(model: string | Model): { model: Model } {
+function modelPlayer(model: string | Model): { model: Model } {
   return { model: typeof model === 'string' ? chatModelFromEnv(model) : model }
-}
-
-export function checkPolicy(policy: unknown): void {
-  if (typeof policy !== 'string')
-    throw new QuintainError('usage', 'policy is no text; write script:NAME or recorded:FILE.')
 }
 
 /** What answers model calls: one of the two at most. Throws `usage`. */
@@ -47,14 +42,16 @@ function behindOf({ model, policy }: AgentOptions): Behind | undefined {
     throw new QuintainError('usage', 'Give a model or a policy, not both: one of them answers.')
   if (model !== undefined) return modelPlayer(model)
   if (policy === undefined) return undefined
-  checkPolicy(policy)
+  if (typeof policy !== 'string')
+    throw new QuintainError('usage', 'policy is no text; write script:NAME or recorded:FILE.')
   return { policy }
 }
 
 /** The player of the agent's seat; `name` is what records call an agent. Throws `usage`. */
 export function agentPlayer(options: AgentOptions, name?: string): Player {
   const { agent, model } = options
-  checkPlayers(agent, model, undefined)
+  if (agent !== undefined) checkAgent(agent)
+  if (model !== undefined) checkPlayer('agent', model)
   const behind = behindOf(options)
   if (agent === undefined && behind === undefined)
     throw new QuintainError(
@@ -71,8 +68,14 @@ export function agentPlayer(options: AgentOptions, name?: string): Player {
 
 /** The players of the other seats. Throws `usage`. */
 export function seatsOf(seats: Record<Seat, string | Model> | undefined): Record<Seat, Player> {
-  checkPlayers(undefined, undefined, seats)
-  return Object.fromEntries(Object.entries(seats ?? {}).map(([seat, player]) => [seat, playerOf(player)]))
+  if (seats !== undefined && (typeof seats !== 'object' || seats === null || Array.isArray(seats)))
+    throw new QuintainError('usage', 'seats is no object of players by seat.')
+  const players: Record<Seat, Player> = {}
+  for (const [seat, player] of Object.entries(seats ?? {})) {
+    checkPlayer(seat, player)
+    players[seat] = playerOf(player)
+  }
+  return players
 }
 
 /** Refuses what are no options, and an option that does not exist. */
@@ -91,34 +94,29 @@ export function checkMinCoverage(minCoverage: unknown): void {
   throw new QuintainError('usage', `minCoverage is ${String(minCoverage)}; give a share from 0 to 1.`)
 }
 
-/** Refuses, as `usage`, what cannot play a seat. */
-export function checkPlayers(agent: unknown, model: unknown, seats: unknown): void {
-  if (agent !== undefined && typeof agent !== 'function') {
-    if (typeof agent !== 'object' || agent === null)
-      throw new QuintainError(
-        'usage',
-        'agent is no function; an agent is a function that answers with text, or a harness such as command([…]).',
-      )
-    checkHarness('agent', agent as Harness)
-  }
-  if (seats !== undefined && (typeof seats !== 'object' || seats === null || Array.isArray(seats)))
-    throw new QuintainError('usage', 'seats is no object of players by seat.')
-  for (const [seat, player] of [['agent', model] as const, ...Object.entries(seats ?? {})]) {
-    if (player === undefined && seat === 'agent') continue
-    const { id, generate } = (player ?? {}) as { id?: unknown; generate?: unknown }
-    if (
-      (typeof player === 'string' && player !== '') ||
-      (typeof id === 'string' && typeof generate === 'function')
-    )
-      continue
+/** Refuses, as `usage`, what is no agent. */
+function checkAgent(agent: unknown): void {
+  if (typeof agent === 'function') return
+  if (typeof agent !== 'object' || agent === null)
     throw new QuintainError(
       'usage',
-      `The player of seat "${seat}" is neither text nor a model; give a model's name, a policy, or { id, generate }.`,
+      'agent is no function; an agent is a function that answers with text, or a harness such as command([…]).',
     )
-  }
+  checkHarness('agent', agent as Harness)
 }
 
-export function playerOf(player: string | Model): Player {
-  if (typeof player !== 'string') return { model: player }
-  return /^(script|recorded):/.test(player) ? { policy: player } : { model: chatModelFromEnv(player) }
+/** Refuses, as `usage`, what is neither the name of a player nor a model. */
+function checkPlayer(seat: Seat, player: unknown): void {
+  if (typeof player === 'string' && player !== '') return
+  const { id, generate } = (player ?? {}) as { id?: unknown; generate?: unknown }
+  if (typeof id === 'string' && typeof generate === 'function') return
+  throw new QuintainError(
+    'usage',
+    `The player of seat "${seat}" is neither text nor a model; give a model's name, a policy, or { id, generate }.`,
+  )
+}
+
+function playerOf(player: string | Model): Player {
+  if (typeof player === 'string' && /^(script|recorded):/.test(player)) return { policy: player }
+  return modelPlayer(player)
 }

@@ -10,7 +10,6 @@ import {
 } from './core/index.ts'
 import {
   type ExtendOptions,
-  type Player,
   type Progress,
   previewRun,
   type RunControl,
@@ -27,8 +26,6 @@ import {
   agentPlayer,
   checkMinCoverage,
   checkOptions,
-  checkPlayers,
-  playerOf,
   type SharedOptions,
   seatsOf,
   sharedKeys,
@@ -102,9 +99,7 @@ export async function resume(dir: string, options: ResumeRunOptions = {}): Promi
     throw new QuintainError('usage', 'resume() takes the folder of a run as its first argument.')
   const { agent, model, seats, minCoverage, ...rest } = options
   checkMinCoverage(minCoverage)
-  checkPlayers(agent, model, seats)
-  const players: Record<Seat, Player> = {}
-  for (const [seat, player] of Object.entries(seats ?? {})) players[seat] = playerOf(player)
+  const players = seatsOf(seats)
   if (agent !== undefined || model !== undefined) {
     const given = { ...(agent === undefined ? {} : { agent }), ...(model === undefined ? {} : { model }) }
     players['agent'] = agentPlayer(given)

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { messageOf, QuintainError } from '../core/index.ts'
-import type { Agent, AgentPlayer } from '../engine/index.ts'
+import { type Harness, messageOf, QuintainError } from '../core/index.ts'
+import type { AgentPlayer } from '../engine/index.ts'
+import type { AgentFunction } from '../harness/index.ts'
 import { splitCommand } from './split-command.ts'
 
 /** An agent as it was typed: `--agent FILE[#EXPORT]`, `--agent-command COMMAND`, or `--agent-url URL`. */
@@ -92,8 +93,7 @@ async function agentOfFile(text: string, label: string, cwd: string): Promise<Ag
   const agent = module[name]
   const { digestOf } = await import('../engine/index.ts')
   const digest = digestOf(`${name}\n${source}`)
-  if (typeof agent === 'function')
-    return { agent: agent as Extract<Agent, (...given: never[]) => unknown>, name: label, digest }
+  if (typeof agent === 'function') return { agent: agent as AgentFunction, name: label, digest }
   if (isHarness(agent)) return { agent, digest }
   const what = name === 'default' ? 'default export' : `export "${name}"`
   throw new QuintainError(
@@ -103,6 +103,6 @@ async function agentOfFile(text: string, label: string, cwd: string): Promise<Ag
   )
 }
 
-function isHarness(value: unknown): value is Exclude<Agent, (...given: never[]) => unknown> {
+function isHarness(value: unknown): value is Harness {
   return typeof value === 'object' && value !== null && 'run' in value && typeof value.run === 'function'
 }
