@@ -247,7 +247,7 @@ export const messageNode = z.object({
 })
 export type MessageNode = z.infer<typeof messageNode>
 
-const toolRecord = z.object({
+export const toolRecord = z.object({
   name: z.string(),
   description: z.string(),
   parameters: z.record(z.string(), z.unknown()),

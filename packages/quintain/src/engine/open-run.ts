@@ -117,7 +117,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
     const seen = tasks.length === 0 ? undefined : await lookAt(executor, tasks[0]!.index)
     const needs = seen ?? description.needs
     const players = withScriptedSeats(seats, description.scripted)
-    checkHarness(harness, needs)
+    checkNeeds(harness, needs)
     checkPolicies(players, description, seen === undefined || needs.includes('tools'))
     const identity =
       location === undefined
@@ -291,7 +291,7 @@ async function loadHere(location: EnvironmentLocation): Promise<Environment> {
 }
 
 /** Refuses a harness that cannot carry what the environment asks of it. */
-function checkHarness(harness: Harness | undefined, needs: readonly Need[]): void {
+function checkNeeds(harness: Harness | undefined, needs: readonly Need[]): void {
   if (harness === undefined) return
   for (const need of ['turns', 'tools', 'images'] as const) {
     if (!needs.includes(need) || harness.carries[need]) continue

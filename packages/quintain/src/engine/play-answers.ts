@@ -10,6 +10,7 @@ import {
   type ToolBox,
   type Turn,
   toolMessage,
+  toolRecord,
   usage,
 } from '../core/index.ts'
 import type { PlayStart } from './play.ts'
@@ -40,14 +41,7 @@ const start = z.object({
   attempt: z.string().max(200),
   task: publicTask,
   messages: z.array(message),
-  tools: z.array(
-    z.object({
-      name: z.string(),
-      description: z.string(),
-      parameters: record,
-      strict: z.boolean().optional(),
-    }),
-  ),
+  tools: z.array(toolRecord),
   endpoints,
   limits,
   replies: z.boolean(),
