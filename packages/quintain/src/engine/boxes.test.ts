@@ -1,10 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { environment, type GradingSandbox, QuintainError, type Sandbox, tool } from '../core/index.ts'
 import { FakeBoxes } from './__fixtures__/fake-boxes.ts'
-import { filesOf, pause, recorded, temporaryFolder } from './__fixtures__/recorded.ts'
+import { packageOf } from './__fixtures__/package-of.ts'
+import { filesOf, pause, recorded } from './__fixtures__/recorded.ts'
 import { readArtefacts } from './artefact-store.ts'
 import { artefactFiles } from './artefacts.ts'
 import { BoxDesk } from './box-desk.ts'
@@ -48,20 +49,9 @@ function boxed({
 }
 
 /** A package whose environment is this text, for workers. */
-async function packaged(body: string): Promise<string> {
-  const dir = await temporaryFolder()
-  const core = new URL('../core/index.ts', import.meta.url).href
-  await writeFile(
-    join(dir, 'package.json'),
-    JSON.stringify({ name: 'boxed', version: '1.0.0', type: 'module', exports: './index.js' }),
-  )
-  await writeFile(
-    join(dir, 'index.js'),
-    `import { environment, tool } from ${JSON.stringify(core)}
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-export default environment(${body})\n`,
-  )
-  return dir
+function packaged(body: string): Promise<string> {
+  return packageOf(`const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+export default environment(${body})`)
 }
 
 describe('an environment that declares boxes', () => {

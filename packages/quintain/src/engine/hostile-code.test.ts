@@ -1,22 +1,11 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { environment, FaultError, type World } from '../core/index.ts'
-import { modelThat, recorded, temporaryFolder } from './__fixtures__/recorded.ts'
+import { packageOf } from './__fixtures__/package-of.ts'
+import { modelThat, recorded } from './__fixtures__/recorded.ts'
 import { readBatch } from './from-worker.ts'
 
-const core = new URL('../core/index.ts', import.meta.url).href
-
-async function packaged(before: string, reply = ''): Promise<string> {
-  const dir = await temporaryFolder()
-  await writeFile(
-    join(dir, 'package.json'),
-    JSON.stringify({ name: 'fixture', version: '1.0.0', type: 'module', exports: './index.js' }),
-  )
-  await writeFile(
-    join(dir, 'index.js'),
-    `import { environment } from ${JSON.stringify(core)}
-${before}
+function packaged(before: string, reply = ''): Promise<string> {
+  return packageOf(`${before}
 export default environment({
   tasks: [{ id: 'a', prompt: 'go' }, { id: 'b', prompt: 'go' }],
   needs: ['turns'],
@@ -26,9 +15,7 @@ export default environment({
   }),
   rewards: { one: () => 1 },
   policies: { *speak() { yield 'hello' } },
-})\n`,
-  )
-  return dir
+})`)
 }
 const speak = { policy: 'script:speak' }
 

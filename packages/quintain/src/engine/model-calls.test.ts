@@ -1,26 +1,13 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Model } from '../core/index.ts'
-import { recorded, temporaryFolder } from './__fixtures__/recorded.ts'
+import { packageOf } from './__fixtures__/package-of.ts'
+import { recorded } from './__fixtures__/recorded.ts'
 
-const core = new URL('../core/index.ts', import.meta.url).href
-
-async function questions(count: number): Promise<string> {
-  const dir = await temporaryFolder()
-  await writeFile(
-    join(dir, 'package.json'),
-    JSON.stringify({ name: 'fixture', version: '1.0.0', type: 'module', exports: './index.js' }),
-  )
-  await writeFile(
-    join(dir, 'index.js'),
-    `import { environment } from ${JSON.stringify(core)}
-export default environment({
+function questions(count: number): Promise<string> {
+  return packageOf(`export default environment({
   tasks: Array.from({ length: ${count} }, (_, at) => ({ id: 't' + at, prompt: 'question ' + at })),
   rewards: { right: ({ task, transcript }) => Number(transcript.answer === 'answer to ' + task.prompt) },
-})\n`,
-  )
-  return dir
+})`)
 }
 
 test('a model that throws at once, outside any promise, is a fault and does not end the process', async () => {

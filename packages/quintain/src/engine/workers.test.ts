@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { packageOf } from './__fixtures__/package-of.ts'
 import {
   filesOf,
   modelThat,
@@ -11,25 +12,13 @@ import {
   temporaryFolder,
 } from './__fixtures__/recorded.ts'
 
-const core = new URL('../core/index.ts', import.meta.url).href
-
 /** A package with an environment in it, in a folder of its own. `body` sees `environment`, `tool` and `fs`. */
-async function packaged(body: string): Promise<string> {
-  const dir = await temporaryFolder()
-  await writeFile(
-    join(dir, 'package.json'),
-    JSON.stringify({ name: 'fixture', version: '1.0.0', type: 'module', exports: './index.js' }),
-  )
-  await writeFile(
-    join(dir, 'index.js'),
-    `import { readFileSync, writeFileSync } from 'node:fs'
-import { environment, tool } from ${JSON.stringify(core)}
+function packaged(body: string): Promise<string> {
+  return packageOf(`import { readFileSync, writeFileSync } from 'node:fs'
 const tasks = (n) => Array.from({ length: n }, (_, at) => ({ id: 't' + at, prompt: 'go', secret: { n: 'canary-gold-' + at } }))
 const forever = () => { for (;;) {} }
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-export default environment(${body})\n`,
-  )
-  return dir
+export default environment(${body})`)
 }
 
 /** Ten tasks in a world whose `reply` runs `code` for the task `t3`; the others take a little while. */

@@ -1,29 +1,15 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Harness, HarnessContext, HarnessResult, Message } from '../../core/index.ts'
-import { temporaryFolder } from './recorded.ts'
-
-const core = new URL('../../core/index.ts', import.meta.url).href
+import { packageOf } from './package-of.ts'
 
 /** A package with an environment in it, in a folder of its own. `body` sees `environment`, `tool`, `schema` and `pause`. */
-export async function packaged(body: string): Promise<string> {
-  const dir = await temporaryFolder()
-  await writeFile(
-    join(dir, 'package.json'),
-    JSON.stringify({ name: 'fixture', version: '1.0.0', type: 'module', exports: './index.js' }),
-  )
-  await writeFile(
-    join(dir, 'index.js'),
-    `import { environment, tool } from ${JSON.stringify(core)}
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+export function packaged(body: string): Promise<string> {
+  return packageOf(`const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 /** A schema that takes any object. */
 const schema = {
   schema: { '~standard': { version: 1, vendor: 'fixture', validate: (value) => ({ value }) } },
   jsonSchema: { type: 'object' },
 }
-export default environment(${body})\n`,
-  )
-  return dir
+export default environment(${body})`)
 }
 
 /** A harness in the main process that does what `run` says. */
