@@ -59,12 +59,14 @@ async function typeCheck(): Promise<string[]> {
     JSON.stringify({ extends: `./${examples[0]!.name}/tsconfig.json`, include: ['*/*.ts', '*/*.mts'] }),
   )
   const tsc = join(import.meta.dirname, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc')
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', '.'], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, '-p', '.'], {
     cwd: workspace,
     encoding: 'utf8',
   })
-  const complaints = stdout.split('\n').filter((line) => /\berror TS/.test(line) && !line.startsWith('..'))
-  return status === null ? ['the compiler did not end'] : complaints
+  const errors = stdout.split('\n').filter((line) => /\berror TS/.test(line))
+  // One that failed for anything else has checked nothing.
+  if (status !== 0 && errors.length === 0) return [`the compiler ended with ${status}`, stdout, stderr]
+  return errors.filter((line) => !line.startsWith('..'))
 }
 
 /** The script of a package as a user starts it, with success asked for. */
@@ -80,6 +82,8 @@ async function main(): Promise<void> {
   const asked = process.argv.slice(2)
   const relock = asked.includes('--relock')
   const names = asked.filter((one) => !one.startsWith('--'))
+  for (const name of names)
+    if (name !== 'sdks' && !examples.some((one) => one.name === name)) throw new Error(`no agent is ${name}`)
   const chosen = names.length === 0 ? examples : examples.filter(({ name }) => names.includes(name))
   const start = performance.now()
   const { missing } = await installExamples({ relock })

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   copyFileSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { runCli } from '../../packages/quintain/src/cli/run-cli.ts'
+import { runNpm } from '../npm/run-npm.ts'
 import { examples } from './examples.ts'
 
 /** Workspaces of the installation: the examples, and official SDKs. */
@@ -50,7 +50,7 @@ export async function installExamples({ relock }: { relock: boolean }): Promise<
   const stamp = join(workspace, `installed-${digestOf(['.', ...members])}`)
   if (existsSync(stamp) && !relock) return {}
   for (const old of readdirSync(workspace)) if (old.startsWith('installed-')) rmSync(join(workspace, old))
-  const missing = npm(relock ? 'install' : 'ci')
+  const missing = install(relock)
   if (missing !== undefined) return { missing }
   if (relock) copyFileSync(join(workspace, 'package-lock.json'), lockFile)
   writeFileSync(stamp, '')
@@ -88,22 +88,14 @@ function digestOf(folders: readonly string[]): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Runs npm; what it says when it does not end well. */
-function npm(command: 'ci' | 'install'): string | undefined {
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle)_/.test(name)),
-  )
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--omit=dev']
+function install(relock: boolean): string | undefined {
   // No address of a registry belongs into the lock.
-  const { status, stderr, error } = spawnSync(
-    'npm',
-    [command, ...quiet, '--omit-lockfile-registry-resolved', '--fetch-retries=1', '--fetch-timeout=20000'],
-    { cwd: workspace, env, encoding: 'utf8', timeout: 300_000 },
-  )
-  if (status === 0) return undefined
-  const why = error?.message ?? stderr.trim().split('\n').slice(0, 3).join('; ')
-  // A lock that does not fit is a mistake of ours, and no missing network.
-  if (/EUSAGE|can only install packages when/.test(why))
-    throw new Error(`${lockFile} does not fit the templates; run this with --relock (${why})`)
-  return `the registry did not give the packages: ${why}`
+  const options = ['--loglevel=error', '--omit=dev', '--omit-lockfile-registry-resolved']
+  try {
+    return runNpm(workspace, relock ? 'install' : 'ci', { options, minutes: 5 })
+  } catch (cause) {
+    throw new Error(`${lockFile} does not fit the templates, or they do not fit each other; try --relock`, {
+      cause,
+    })
+  }
 }

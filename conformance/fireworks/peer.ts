@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { remote } from '../../packages/quintain/src/harness/index.ts'
 import { environment, evaluate, tool } from '../../packages/quintain/src/index.ts'
-import { installPeers } from './install-peers.ts'
+import { installPeers } from '../npm/install-peers.ts'
 
 /** Adds with a tool; the oracle does so in two calls of its model. */
 const sums = environment({
@@ -45,7 +45,13 @@ const sums = environment({
   },
 })
 
-const installed = installPeers()
+// The kit for servers of remote rollouts, and the client that its servers ask models with.
+const installed = installPeers({
+  name: 'fireworks-peers',
+  versions: { 'eval-protocol': '0.1.13', '@vercel/functions': '1.6.0', openai: '4.104.0' },
+  // The kit has hosts and a compiler among its peers; what it needs of them is above.
+  options: ['--legacy-peer-deps'],
+})
 if (installed.folder === undefined) {
   process.stdout.write(`fireworks: skipped: ${installed.missing}\n0 passed, 0 failed, 1 skipped\n`)
   process.exit(0)

@@ -15,6 +15,7 @@ const say = (line: string) => process.stdout.write(`llama.cpp: ${line}\n`)
 const words = process.argv.slice(2)
 const all = [...tokenChecks, ...translationChecks, ...formChecks, ...servingChecks, ...replicaChecks]
 const checks = all.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+if (checks.length === 0) throw new Error(`no check has ${words.join(' or ')} in its name`)
 const counts = { passed: 0, failed: 0 }
 
 const seconds = (start: number) => ((performance.now() - start) / 1000).toFixed(1)

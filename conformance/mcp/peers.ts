@@ -15,7 +15,7 @@ import {
   mcpTools,
   serveTools,
 } from '../../packages/quintain/src/mcp/index.ts'
-import { installPeers } from './install-peers.ts'
+import { installPeers } from '../npm/install-peers.ts'
 import { runOfficialSuite } from './official-suite.ts'
 
 const counts = { passed: 0, failed: 0, skipped: 0 }
@@ -352,7 +352,17 @@ check('the official conformance suite, against both sides of ours', async (peers
   holds(failed.length === 0, failed.join('\n'))
 })
 
-const installed = installPeers()
+const installed = installPeers({
+  name: 'mcp-peers',
+  versions: {
+    '@modelcontextprotocol/conformance': '0.1.16',
+    '@modelcontextprotocol/inspector': '2.12.0',
+    '@modelcontextprotocol/sdk': '1.32.2',
+    '@modelcontextprotocol/server-everything': '2026.8.31',
+    '@modelcontextprotocol/server-filesystem': '2026.8.31',
+    '@modelcontextprotocol/server-memory': '2026.8.31',
+  },
+})
 try {
   for (const [name, carryOut] of checks) {
     if (installed.folder === undefined) {
