@@ -65,9 +65,10 @@ export function createDeltaRedactor(
   secrets: readonly (string | undefined)[],
 ): () => (delta: ReplyDelta) => ReplyDelta {
   const spellings = replySpellings(secrets)
+  const runsOfReply = createSecretRuns(spellings)
   return () => {
     if (spellings.length === 0) return (delta) => delta
-    const runs = createSecretRuns(spellings)
+    const runs = runsOfReply()
     const clean = (place: string, text: string): string =>
       runs.clean(place, withoutEchoes(text, spellings, { masked: false }))
     return (delta) => {
@@ -140,6 +141,11 @@ const leastEcho = 8
 /** What may stand between the characters of a secret without showing: markup, zero-width characters, line ends. */
 const unseen =
   /(?:<[^<>]{0,200}>|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|&(?:shy|zwj|zwnj|#(?:173|820[3-7]|8288|65279)|#x(?:ad|200[b-f]|2060|feff));|\r?\n[ \t]*)+/iy
+/** Whether `unseen` may match from a character on; asked first, since a pattern costs more than all else of a search. */
+function mayBeUnseen(code: number): boolean {
+  return code >= 0x80 || code === 0x3c || code === 0x26 || code === 0x0d || code === 0x0a
+}
+
 /** What stands for the rest of a secret, with the last characters that are often shown behind it. */
 const mask = /(?:[*•●…█]+|\.{3,}|\[\.\.\.\])[\w+/=-]*/y
 
@@ -183,6 +189,7 @@ function runAt(text: string, at: number, secret: string): { length: number; end:
       end = ++position
       continue
     }
+    if (!mayBeUnseen(text.charCodeAt(position))) break
     position = matchEnd(unseen, text, position)
     if (position === 0) break
   }
