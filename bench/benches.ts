@@ -9,6 +9,9 @@ export const benches: Record<string, () => Promise<Bench>> = {
   'in-flight': async () => (await import('./in-flight.ts')).bench,
   report: async () => (await import('./report.ts')).bench,
   sandbox: async () => (await import('./sandbox.ts')).bench,
+  scoring: async () => (await import('./scoring.ts')).bench,
   gateway: async () => (await import('./gateway.ts')).bench,
+  doors: async () => (await import('./doors.ts')).bench,
   compare: async () => (await import('./compare.ts')).bench,
+  engine: async () => (await import('./engine.ts')).bench,
 }

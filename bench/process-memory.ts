@@ -13,8 +13,7 @@ export function watchMemory(root: number, everyMs: number): { stop(): MemorySamp
   const samples: MemorySample[] = []
   const take = (): void => {
     const tree = processTree(root)
-    let bytes = 0
-    for (const pid of tree) bytes += residentBytes(pid)
+    const bytes = tree.reduce((sum, pid) => sum + residentBytes(pid), 0)
     samples.push({ at: performance.timeOrigin + performance.now(), bytes, processes: tree.length })
   }
   const timer = setInterval(take, everyMs)
@@ -24,6 +23,20 @@ export function watchMemory(root: number, everyMs: number): { stop(): MemorySamp
       return samples
     },
   }
+}
+
+/**
+ * Memory of a process and all its descendants now: resident, where what they share counts for each of them, and
+ * proportional, where it counts once. Linux only.
+ */
+export function processMemory(root: number): {
+  bytes: number
+  proportionalBytes: number
+  processes: number
+} {
+  const tree = processTree(root)
+  const sum = (of: (pid: number) => number) => tree.reduce((total, pid) => total + of(pid), 0)
+  return { bytes: sum(residentBytes), proportionalBytes: sum(proportionalBytes), processes: tree.length }
 }
 
 function processTree(root: number): number[] {
@@ -49,6 +62,11 @@ function parentOf(pid: string): number | undefined {
 
 function residentBytes(pid: number): number {
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`) ?? '')
+  return kib === null ? 0 : Number(kib[1]) * 1024
+}
+
+function proportionalBytes(pid: number): number {
+  const kib = /^Pss:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? '')
   return kib === null ? 0 : Number(kib[1]) * 1024
 }
 

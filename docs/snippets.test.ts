@@ -18,8 +18,12 @@ import {
   recordSchemas,
   runFiles,
 } from '../packages/quintain/src/core/index.ts'
+import { allDoors } from '../packages/quintain/src/doors/serve/door-names.ts'
+import { planeCells } from '../packages/quintain/src/doors/serve/plane-rows.ts'
 import { type FakeModel, startFakeModel } from '../packages/quintain/src/models/fake-server.ts'
 import { toolErrorCodes } from '../packages/quintain/src/models/index.ts'
+import { losses, recipes } from '../packages/quintain/src/train/index.ts'
+import { watches } from '../packages/quintain/src/train/watches.ts'
 import {
   argumentsOf,
   type Block,
@@ -125,7 +129,11 @@ class Shell {
     let stdout = ''
     let stderr = ''
     const controller = new AbortController()
-    const watch = interrupt ? this.interruptOnceRecorded(argv, controller) : undefined
+    const begun = () => {
+      if (argv[0] === 'serve') return stdout.includes('/metrics')
+      return argv[0] === 'serve-model' ? stdout.includes('/v1') : this.hasRecorded(argv)
+    }
+    const watch = interrupt ? setInterval(() => begun() && controller.abort(), 5) : undefined
     try {
       const code = await runCli(argv, {
         stdout: { write: (text) => (stdout += text) },
@@ -140,12 +148,10 @@ class Shell {
     }
   }
 
-  /** Presses Ctrl-C when the first attempt is on disk. */
-  private interruptOnceRecorded(argv: string[], controller: AbortController): NodeJS.Timeout {
+  /** The first attempt is on disk. */
+  private hasRecorded(argv: string[]): boolean {
     const attempts = join(this.cwd, argv[argv.indexOf('--out') + 1] ?? '', runFiles.attempts)
-    return setInterval(() => {
-      if ((statSync(attempts, { throwIfNoEntry: false })?.size ?? 0) > 0) controller.abort()
-    }, 5)
+    return (statSync(attempts, { throwIfNoEntry: false })?.size ?? 0) > 0
   }
 }
 
@@ -310,6 +316,23 @@ describe('the manual names all there is', () => {
     for (const code of Object.values(exitCodes)) expect(text).toMatch(new RegExp(`^\\| ${code} +\\|`, 'm'))
   })
 
+  test('every recipe, and every loss with its numbers', () => {
+    const text = textOfPage('docs/algorithms.md')
+    const row = (name: string) => new RegExp(`^\\| \`${name}\` \\|.*$`, 'm').exec(text)?.[0]
+    for (const [name, { source }] of Object.entries(recipes))
+      expect(row(name), name).toContain(source.split(';')[0])
+    for (const [name, { numbers }] of Object.entries(losses)) {
+      expect(row(name), name).toBeDefined()
+      for (const number of Object.keys(numbers)) expect(text, `${name} ${number}`).toContain(`\`${number}\``)
+    }
+  })
+
+  test('every watch with its threshold', () => {
+    const text = textOfPage('docs/train.md')
+    for (const { name, threshold } of watches)
+      expect(text).toMatch(new RegExp(`^\\| \`${name}\` \\| ${threshold} \\|`, 'm'))
+  })
+
   test('default limits in the contract', () => {
     const text = textOfPage('docs/contract.md')
     for (const [name, value] of Object.entries(defaultLimits)) {
@@ -366,6 +389,34 @@ describe('the manual names all there is', () => {
     const text = textOfPage('docs/records.md')
     for (const file of Object.values(runFiles)) expect(text).toContain(file)
     for (const name of Object.keys(recordSchemas)) expect(text).toContain(`quintain.${name}`)
+  })
+
+  test('every door with its planes, and every option of serve', async () => {
+    const text = textOfPage('docs/doors.md')
+    const [head = [], ...rows] = planeCells(await allDoors())
+    const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+    const table = [
+      line(head),
+      `|${head.map(() => '---').join('|')}|`,
+      ...rows.map(([door, ...cells]) => line([`\`${door}\``, ...cells])),
+    ]
+    expect(text).toContain(`\n\n${table.join('\n')}\n\n`)
+    let help = ''
+    const io = { stdout: { write: (part: string) => (help += part) }, stderr: { write: () => {} }, env: {} }
+    await runCli(['serve', '--help'], { ...io, cwd: root })
+    const flags = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = '']) => flag)
+    expect(flags.length).toBeGreaterThan(20)
+    const elsewhere = [
+      '--help',
+      '--base-url',
+      '--server',
+      '--api-key-env',
+      '--price',
+      '--isolation',
+      '--door',
+    ]
+    for (const flag of flags.filter((one) => !elsewhere.includes(one)))
+      expect(text.includes(flag), flag).toBe(true)
   })
 
   test('every folder and room in the README', () => {

@@ -84,7 +84,8 @@ function checkFile(context: {
   const { root, file, owner, environments } = context
   const violations: Violation[] = []
   const edges: Edge[] = []
-  const isTest = /\.(test|test-d)\.[mc]?[jt]s$/.test(file)
+  // What tests share, and nothing else imports, is as free as they are.
+  const isTest = /\.(test|test-d)\.[mc]?[jt]s$|\/__fixtures__\//.test(file)
   const room = roomOf(file)
   const row = room === undefined || room === front ? undefined : rooms[room]
   if (room !== undefined && room !== front && row === undefined) {

@@ -20,11 +20,12 @@ const startedFiles = [
   'src/cli/main.ts',
   'src/engine/worker-main.ts',
   'src/sandbox/memory/thread-main.ts',
+  'src/train/embedded/thread-main.ts',
   'src/report/html/client/main.ts',
 ]
 
 /** What a published package carries beside what is built. */
-const carried = ['bin', 'docs', 'schemas', 'template', 'README.md', 'LICENSE', 'CHANGELOG.md']
+const carried = ['bin', 'docs', 'schemas', 'template', 'training', 'README.md', 'LICENSE', 'CHANGELOG.md']
 
 export interface Packed {
   name: string
@@ -75,9 +76,15 @@ function stage({ root, folder, library }: { root: string; folder: string; librar
     entries: entriesOf(manifest, source),
     ...(library === undefined ? {} : { library }),
   })
+  // What is built already lies beside the code that reads it.
+  for (const file of globSync('**/*.wasm', { cwd: join(source, 'src') })) {
+    cpSync(join(source, 'src', file), join(staged, 'dist', file))
+  }
   for (const name of carried) {
     const own = join(source, name)
-    if (existsSync(own)) cpSync(own, join(staged, name), { recursive: true })
+    // Templates carry their sources; what made the files of a training does not go with them.
+    const filter = (path: string) => name !== 'training' || !path.endsWith('.ts')
+    if (existsSync(own)) cpSync(own, join(staged, name), { recursive: true, filter })
   }
   for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md']) {
     const shared = join(root, name)

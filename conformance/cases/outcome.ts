@@ -19,6 +19,8 @@ import {
   type RunResult,
   resume,
 } from '../../packages/quintain/src/index.ts'
+import { processDriver } from '../../packages/quintain/src/sandbox/index.ts'
+import { processesWith } from '../../packages/quintain/src/sandbox/process-table.ts'
 import type { Ops } from './runner/case.ts'
 
 /** A second of a case is so many milliseconds here: long enough to be told apart, short enough to wait for. */
@@ -327,6 +329,22 @@ export const ops: Ops = {
     })
     await pause(1)
     return { immediate_requeue: states[0]!.tries > 1, accumulates: running > 0 }
+  },
+
+  async 'exec.timeout'(input) {
+    const mark = `QUINTAIN_CASE=${process.pid}-${performance.now()}`
+    const [name = '', value = ''] = mark.split('=')
+    const box = await processDriver().start({ env: { [name]: value } })
+    try {
+      const began = performance.now()
+      await box.exec(String(input['cmd']), { wallMs: Number(input['timeout_s']) * 1000 })
+      return {
+        returns_within_s: (performance.now() - began) / 1000,
+        processes_left: processesWith(mark).length,
+      }
+    } finally {
+      await box.stop()
+    }
   },
 
   async 'runner.heartbeat'(input) {

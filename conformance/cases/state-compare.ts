@@ -1,8 +1,10 @@
 import {
   type AllowedCall,
   actionMatches,
+  admitGoldSheet,
   admitTask,
   argumentMatches,
+  type Cells,
   callsMatchUnordered,
   communicated,
   composeReward,
@@ -55,6 +57,8 @@ const namedCalls = (calls: unknown) =>
   )
 
 function validate({ gold_actions, tool_raises, gold_reward, null_agent_reward, ...rest }: Input) {
+  if (rest['gold_cached'] !== undefined)
+    return admitGoldSheet(rest['gold'] as Cells, rest['gold_cached'] as Cells)
   const known = [gold_actions, tool_raises, gold_reward, null_agent_reward]
   if (known.every((value) => value === undefined))
     throw new Error(`no validation of ${Object.keys(rest).join(', ')} yet: it belongs to another area`)

@@ -82,7 +82,7 @@ export const ops: Ops = {
     return resolveTests({
       failToPass: names(fail_to_pass),
       passToPass: names(pass_to_pass),
-      log: { tests, ...(read?.declared === undefined ? {} : { declared: read.declared }) },
+      log: { ...read, tests },
       ...(mode === 'fail_only' ? { mode } : {}),
       ...(exit_code === undefined ? {} : { exitCode: exit_code as number | null }),
     })

@@ -80,12 +80,13 @@ export const tokenChecks: Check[] = [
     async carryOut({ server }) {
       const { report, rows, trajectories } = await play(server, asksOn)
       assert.deepEqual([report.calls.kept, report.refused, report.issues], [6, {}, []])
-      // What the model said may come back as other tokens, which is a break, and told.
-      assert.deepEqual(
-        Object.keys(report.breaks).filter((cause) => cause !== 'retokenised'),
-        [],
-      )
-      assert.ok(rows.some(({ spans }) => spans.filter(({ source }) => source === 'sampled').length === 3))
+      const broken = onlyRetokenised(report)
+      assert.equal(sampledIn(rows), 6)
+      if (!broken)
+        assert.deepEqual(
+          rows.map((row) => sampledIn([row])),
+          [3, 3],
+        )
       const calls = [...trajectories.values()].flatMap((trajectory) => trajectory.calls)
       assert.equal(
         report.tokens.sampled,
@@ -98,10 +99,10 @@ export const tokenChecks: Check[] = [
     name: 'rows of a tool call hold what was sampled',
     async carryOut({ server }) {
       const { report, rows, trajectories } = await play(server, callsTool)
-      assert.deepEqual(
-        [report.calls.kept, report.rows, report.breaks, report.refused],
-        [4, { sampled: 0, 'prefix-merged': 2, 'text-only': 0 }, {}, {}],
-      )
+      assert.deepEqual([report.calls.kept, report.refused, report.rows['text-only']], [4, {}, 0])
+      const broken = onlyRetokenised(report)
+      assert.equal(sampledIn(rows), 4)
+      if (!broken) assert.equal(report.rows['prefix-merged'], 2)
       for (const row of rows) await checkRow(server, row, trajectories.get(row.attempt)!)
     },
   },
@@ -122,6 +123,23 @@ export const tokenChecks: Check[] = [
       }),
   },
 ]
+
+/**
+ * Whether a prefix broke. What the model said may come back as other tokens, which is a break, and told; whether it does
+ * depends on what it says, and that on the processor and on who is answered at the same time.
+ */
+function onlyRetokenised({ breaks }: RunRowsReport): boolean {
+  const causes = Object.keys(breaks)
+  assert.deepEqual(
+    causes.filter((cause) => cause !== 'retokenised'),
+    [],
+  )
+  return causes.length > 0
+}
+
+function sampledIn(rows: readonly TokenRow[]): number {
+  return rows.flatMap(({ spans }) => spans).filter(({ source }) => source === 'sampled').length
+}
 
 /** Whether a row says what the server says of the same tokens when it is asked about them alone. */
 async function checkRow(server: LlamaServer, row: TokenRow, trajectory: TrajectoryRecord): Promise<void> {
@@ -146,6 +164,9 @@ async function checkRow(server: LlamaServer, row: TokenRow, trajectory: Trajecto
   }
 }
 
+/** Of the same token's log-probability alone and beside others: quantised weights are multiplied in other shapes then. */
+const mostApart = 0.2
+
 interface Likely {
   completion_probabilities: { top_logprobs: { id: number; logprob: number }[] }[]
 }
@@ -156,9 +177,9 @@ async function checkToken(
   id: number,
   logprob: number,
 ): Promise<void> {
-  const asked = { prompt: [...before], n_predict: 1, n_probs: 5, temperature: 0 }
+  const asked = { prompt: [...before], n_predict: 1, n_probs: 20, temperature: 0 }
   const { completion_probabilities: told } = (await server.ask('/completion', asked)) as Likely
   const same = told[0]!.top_logprobs.find((one) => one.id === id)
   assert.ok(same !== undefined, `token ${id} is none of the likely ones: ${JSON.stringify(told[0])}`)
-  assert.ok(Math.abs(same.logprob - logprob) < 0.05, `${same.logprob} and ${logprob} for token ${id}`)
+  assert.ok(Math.abs(same.logprob - logprob) < mostApart, `${same.logprob} and ${logprob} for token ${id}`)
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { environment, evaluate, QuintainError, unscored } from 'quintain'
 import { summarize } from 'quintain/report'
+import { createEmbedded } from 'quintain/train'
 import { z } from 'zod'
 
 const sums = environment({
@@ -58,5 +59,30 @@ await assert.rejects(evaluate('@quintain/none', { policy: 'script:oracle' }), (t
   assert.equal(thrown.code, 'environment_not_found')
   return true
 })
+
+// The embedded engine: its kernels and threads came with the package.
+const learner = await createEmbedded({
+  shape: { layers: 1, width: 16, heads: 2, feedForward: 32, vocabulary: 8, context: 8 },
+  seed: 'consumer',
+  threads: 2,
+})
+const ids = Int32Array.of(1, 2, 3, 4)
+const datum = { input: ids.subarray(0, 3), target: ids.subarray(1), weights: new Float32Array(3).fill(1) }
+const losses: number[] = []
+for (let step = 0; step < 20; step++) {
+  const result = await learner.forwardBackward(
+    [datum],
+    { name: 'cross_entropy' },
+    { run: 'consumer', seq: 2 * step + 1 },
+  )
+  await learner.optimStep({ learningRate: 0.01 }, { run: 'consumer', seq: 2 * step + 2 })
+  losses.push(result.loss)
+}
+assert.ok(losses.at(-1)! < losses[0]! / 2, losses.join(' '))
+const sampler = await learner.sampler()
+const said = await sampler.sample({ prompt: ids.subarray(0, 1), maxTokens: 3, temperature: 0, seed: 'a' })
+assert.deepEqual([...said.ids], [2, 3, 4])
+await sampler.close()
+await learner.close()
 
 process.stdout.write(`used on ${process.version}\n`)

@@ -19,6 +19,7 @@ export interface PythonEnvironment {
 export async function pythonEnvironment(
   folder: string,
   progress: (text: string) => void,
+  { python = 'python3' }: { python?: string } = {},
 ): Promise<PythonEnvironment | { unavailable: string }> {
   const venv = join(folder, '.venv')
   const requirements = join(folder, 'requirements.txt')
@@ -28,17 +29,21 @@ export async function pythonEnvironment(
   const wanted = readFileSync(requirements, 'utf8')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return { interpreter }
   try {
-    await run('python3', ['--version'])
+    await run(python, ['--version'])
   } catch {
-    return { unavailable: 'python3 was not found' }
+    return { unavailable: `${python} was not found` }
   }
   await rm(venv, { recursive: true, force: true })
   try {
     progress('making a Python environment with the pinned packages')
-    await run('python3', ['-m', 'venv', venv])
-    await run(interpreter, ['-m', 'pip', 'install', '--quiet', '--no-deps', '-r', requirements], {
-      maxBuffer: 2 ** 26,
-    })
+    await run(python, ['-m', 'venv', venv])
+    await run(
+      interpreter,
+      ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-compile', '-r', requirements],
+      {
+        maxBuffer: 2 ** 26,
+      },
+    )
   } catch (thrown) {
     const { stderr } = thrown as { stderr?: string }
     const why = stderr?.trim().split('\n').at(-1) ?? String(thrown)

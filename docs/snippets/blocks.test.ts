@@ -25,7 +25,8 @@ test('links, but not those in code or to other sites', () => {
   expect(linksOf(page)).toEqual(['b.md'])
 })
 
-test('times, ids and versions are no difference', () => {
+test('times, ids, digests and versions are no difference', () => {
+  expect(maskedLine('wordle  (a70f319b5ad1)')).toBe('wordle (DIGEST)')
   expect(maskedLine('  p50 57 ms, p95 1.5 s (ran for 2 min 3 s)')).toBe('p50 SPAN, p95 SPAN (ran for SPAN)')
   expect(maskedLine('node 24.22.3 at 2026-11-29T19:19:37.447Z')).toBe('node VERSION at TIME')
 })

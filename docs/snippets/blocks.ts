@@ -64,7 +64,8 @@ export function linksOf(markdown: string): string[] {
 const masks: [RegExp, string][] = [
   [/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID'],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?Z)?/g, 'TIME'],
-  [/\b[0-9a-f]{16,64}\b/g, 'DIGEST'],
+  // Short ones have twelve digits.
+  [/\b(?:[0-9a-f]{12}|[0-9a-f]{16,64})\b/g, 'DIGEST'],
   [/\b\d+(?:\.\d+)? (?:ms|s|min|h)\b(?: \d+ (?:s|min)\b)*/g, 'SPAN'],
   [/\bv?\d+\.\d+\.\d+\b/g, 'VERSION'],
 ]

@@ -61,15 +61,27 @@ interface DatabaseConnection {
  * committed. When it is over the transaction is rolled back, and the next attempt finds the database as if it were
  * new; making the tables again would cost more than a whole conversation. A database that cannot be rolled back is
  * closed and never used again.
+ *
+ * It is opened when it is first asked: a connection takes a hundred kilobytes, and of the attempts that are open most
+ * may wait for their first call.
  */
 export class Shop {
-  readonly #connection: DatabaseConnection
-  #open = true
+  readonly #rows: Rows
+  #opened: DatabaseConnection | undefined
+  #over = false
 
   constructor(rows: Rows) {
-    this.#connection = idle.pop() ?? connect()
-    this.#connection.database.exec('begin')
-    insert(this.#connection, rows)
+    this.#rows = rows
+  }
+
+  get #connection(): DatabaseConnection {
+    if (this.#opened !== undefined) return this.#opened
+    if (this.#over) throw new Error('the shop is closed')
+    const connection = idle.pop() ?? connect()
+    this.#opened = connection
+    connection.database.exec('begin')
+    insert(connection, this.#rows)
+    return connection
   }
 
   /** All rows of a query. Values are bound, never written into it. */
@@ -107,13 +119,15 @@ export class Shop {
 
   /** Gives the database back. It can be called again, to no effect. */
   close(): void {
-    if (!this.#open) return
-    this.#open = false
-    const { database } = this.#connection
+    this.#over = true
+    const connection = this.#opened
+    if (connection === undefined) return
+    this.#opened = undefined
+    const { database } = connection
     try {
       database.exec('rollback')
       if (idle.length < mostIdle) {
-        idle.push(this.#connection)
+        idle.push(connection)
         return
       }
     } catch {

@@ -159,6 +159,62 @@ test.each([{ profile: 'v0' }, { partial: 1 }, { maxGuesses: 0 }, { wordLength: 5
   },
 )
 
+describe('codes', () => {
+  const given = { game: 'code' }
+
+  test('every combination is one task, and two fifths are kept for the test', async () => {
+    const tasks = await tasksOf(given)
+    const count = (split: string) => tasks.filter((task) => task.split === split).length
+    expect(new Set(tasks.map((task) => task.secret.word)).size).toBe(1296)
+    expect({ test: count('test'), validation: count('validation'), train: count('train') }).toEqual({
+      test: 518,
+      validation: 129,
+      train: 649,
+    })
+    const words = (of: TaskOf[]) => of.filter((task) => task.split === 'test').map((task) => task.secret.word)
+    expect(words(await tasksOf({ ...given, seed: 7 })).sort()).toEqual(words(tasks).sort())
+  })
+
+  test('nothing that is said first holds a code', async () => {
+    const system = wordle.definition.system as (context: { options: unknown }) => string
+    const said = `${system({ options: await optionsOf(given) })} Guess.`.toLowerCase()
+    for (const { secret } of await tasksOf(given)) expect(said).not.toContain(secret.word)
+  })
+
+  test('the players stand in the order of what they look at', async () => {
+    const tasks = (await tasksOf(given)).slice(0, 250)
+    const wins: Record<string, number> = {}
+    for (const policy of ['oracle', 'solver', 'filter', 'greys', 'greens', 'random']) {
+      const games = await Promise.all(tasks.map((task) => play(policy, task, given)))
+      expect(games.filter(({ done }) => done === undefined)).toEqual([])
+      expect(games.reduce((sum, { state }) => sum + state.invalid, 0)).toBe(0)
+      wins[policy] = games.filter(({ state }) => state.end === 'won').length / tasks.length
+    }
+    expect(wins['oracle']).toBe(1)
+    expect(wins['solver']).toBeGreaterThan(0.99)
+    expect(wins['filter']).toBeGreaterThan(0.95)
+    expect(wins['greys']).toBeGreaterThan(0.6)
+    expect(wins['greys']).toBeLessThan(0.77)
+    expect(wins['greens']).toBeGreaterThan(0.3)
+    expect(wins['greens']).toBeLessThan(0.46)
+    expect(wins['random']).toBeLessThan(0.03)
+  })
+
+  test('what is not asked for has the usual numbers of its game', async () => {
+    expect(await optionsOf(given)).toMatchObject({ wordLength: 4, maxGuesses: 5, partial: 0, bonus: 0.1 })
+    expect(await optionsOf()).toMatchObject({ wordLength: 5, maxGuesses: 6, partial: 0.2, bonus: 0 })
+    expect(await optionsOf(await optionsOf({ ...given, maxGuesses: 8 }))).toMatchObject({ maxGuesses: 8 })
+  })
+
+  test.each([
+    [{ profile: 'textarena' }, /published word games/],
+    [{ wordLength: 6 }, /4 or 5 letters/],
+    [{ terse: false }, /always answered tersely/],
+  ])('%j is of words only', async (other, says) => {
+    await expect(optionsOf({ ...given, ...other })).rejects.toThrow(says)
+  })
+})
+
 describe('policies', () => {
   test.each(Object.keys(profiles))('the oracle wins with its first guess under %s', async (profile) => {
     for (const task of (await tasksOf()).slice(0, 30)) {
@@ -200,6 +256,8 @@ describe('policies', () => {
 
   test('marks are read from the last row that has any', () => {
     expect(marksIn('S L A T E\nX X G X G\nYou have 5 guesses left.')).toBe('XXGXG')
+    expect(marksIn('aXfYaGdY')).toBe('XYGY')
     expect(marksIn('Not a valid guess.')).toBeUndefined()
+    expect(marksIn('?')).toBeUndefined()
   })
 })

@@ -8,6 +8,9 @@ export interface Played {
   messages: readonly string[]
   /** The most that a lost game earns under `default`. */
   partial: number
+  /** What a win earns under `default` for each guess that was not needed; nothing when absent. */
+  bonus?: number
+  maxGuesses?: number
 }
 
 /** A way to write guesses, to treat invalid ones, and to pay. */
@@ -108,8 +111,10 @@ export const profiles = {
     read: (messages) => lastBracketed(messages.at(-1) ?? ''),
     forgives: false,
     // Grows with every guess that fills a new place and never falls, so stopping early never pays more than playing on.
-    reward: ({ game, secret, partial }) =>
-      game.end === 'won' ? 1 : (partial * placed(game)) / secret.length,
+    reward: ({ game, secret, partial, bonus = 0, maxGuesses = 0 }) =>
+      game.end === 'won'
+        ? 1 + bonus * Math.max(0, maxGuesses - game.guesses.length - game.invalid)
+        : (partial * placed(game)) / secret.length,
   },
   textarena: {
     format: bracketFormat,

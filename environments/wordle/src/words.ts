@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import common from '@nkzw/safe-word-list'
 import wordListPath from 'word-list'
 
-/** The words of one length, in lower case. */
+/** What may be guessed and what may have to be, of one length, in lower case. */
 export interface Words {
   /** Words that may be guessed. */
   readonly legal: readonly string[]
-  /** Words that may have to be guessed: common ones, a part of `legal`. */
+  /** Words that may have to be guessed, a part of `legal`: of words the common ones, of codes all. */
   readonly secrets: readonly string[]
   isLegal(word: string): boolean
 }

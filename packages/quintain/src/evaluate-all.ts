@@ -13,6 +13,7 @@ import {
   agentKeys,
   agentPlayer,
   checkOptions,
+  judgesOf,
   type SharedOptions,
   seatsOf,
   sharedKeys,
@@ -77,7 +78,7 @@ export async function evaluateAll<Options, Data, Secret, State>(
   options: EvaluateAllOptions<Data>,
 ): Promise<EvaluateAllResult> {
   checkOptions(options, evaluateAllKeys, 'evaluateAll()')
-  const { agent, agents, models, policies, seats, minCoverage, pairs, regression, ...rest } =
+  const { agent, agents, models, policies, seats, judges, minCoverage, pairs, regression, ...rest } =
     options as EvaluateAllOptions
   const players = playersOf({ agent, agents, models, policies })
   const others = seatsOf(seats)
@@ -86,6 +87,7 @@ export async function evaluateAll<Options, Data, Secret, State>(
     env: env as Environment | string,
     players,
     seats: others,
+    judges: judgesOf(judges),
     openRecordings: readRecordings,
     openSandbox: openSandboxDriver,
   })

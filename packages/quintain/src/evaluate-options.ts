@@ -25,11 +25,13 @@ export interface AgentOptions<Data = unknown> {
 export interface SharedOptions extends RunControl, PlanOptions {
   /** Who plays other seats: a model's name, a model, or a policy. */
   seats?: Record<Seat, string | Model>
+  /** Models that the environment's graders ask: one for all of its judges, or one for each by name. */
+  judges?: Judges
   /** Coverage from which a headline number is given; 1 when absent. */
   minCoverage?: number
 }
 
-export const sharedKeys = ['seats', 'minCoverage', ...planNames, ...controlNames] as const
+export const sharedKeys = ['seats', 'judges', 'minCoverage', ...planNames, ...controlNames] as const
 export const agentKeys = ['agent', 'model', 'policy'] as const
 
 function modelPlayer(model: string | Model): { model: Model } {
@@ -78,6 +80,29 @@ export function seatsOf(seats: Record<Seat, string | Model> | undefined): Record
   return players
 }
 
+/** A model for every judge, or models by the judge's name. */
+export type Judges = string | Model | Readonly<Record<string, string | Model>>
+
+/** The models that stand for judges. Throws `usage`. */
+export function judgesOf(judges: Judges | undefined): Record<string, Model> {
+  if (judges === undefined) return {}
+  const named = typeof judges === 'string' || isModel(judges) ? { '*': judges } : judges
+  if (typeof named !== 'object' || named === null || Array.isArray(named))
+    throw new QuintainError('usage', 'judges is no model, and no object of models by the name of the judge.')
+  return Object.fromEntries(
+    Object.entries(named).map(([name, model]: [string, unknown]) => {
+      if (typeof model === 'string' && model !== '') return [name, chatModelFromEnv(model)]
+      if (isModel(model)) return [name, model]
+      throw new QuintainError('usage', `The judge "${name}" is neither a model's name nor a model.`)
+    }),
+  )
+}
+
+function isModel(value: unknown): value is Model {
+  const { id, generate } = (value ?? {}) as { id?: unknown; generate?: unknown }
+  return typeof id === 'string' && typeof generate === 'function'
+}
+
 /** Refuses what are no options, and an option that does not exist. */
 export function checkOptions(options: object, keys: readonly string[], name: string): void {
   if (typeof options !== 'object' || options === null) {
@@ -108,8 +133,7 @@ function checkAgent(agent: unknown): void {
 /** Refuses, as `usage`, what is neither the name of a player nor a model. */
 function checkPlayer(seat: Seat, player: unknown): void {
   if (typeof player === 'string' && player !== '') return
-  const { id, generate } = (player ?? {}) as { id?: unknown; generate?: unknown }
-  if (typeof id === 'string' && typeof generate === 'function') return
+  if (isModel(player)) return
   throw new QuintainError(
     'usage',
     `The player of seat "${seat}" is neither text nor a model; give a model's name, a policy, or { id, generate }.`,

@@ -26,6 +26,8 @@ import {
   agentPlayer,
   checkMinCoverage,
   checkOptions,
+  type Judges,
+  judgesOf,
   type SharedOptions,
   seatsOf,
   sharedKeys,
@@ -90,6 +92,8 @@ export interface ResumeRunOptions extends RunControl, ExtendOptions {
   /** The model of a run that had one; by default the one that the run names, from the environment variables. */
   model?: string | Model
   seats?: Record<Seat, string | Model>
+  /** The judges of a run that had some; by default those that the run names, from the environment variables. */
+  judges?: Judges
   minCoverage?: number
 }
 
@@ -97,7 +101,7 @@ export interface ResumeRunOptions extends RunControl, ExtendOptions {
 export async function resume(dir: string, options: ResumeRunOptions = {}): Promise<RunResult> {
   if (typeof dir !== 'string' || dir === '')
     throw new QuintainError('usage', 'resume() takes the folder of a run as its first argument.')
-  const { agent, model, seats, minCoverage, ...rest } = options
+  const { agent, model, seats, judges, minCoverage, ...rest } = options
   checkMinCoverage(minCoverage)
   const players = seatsOf(seats)
   if (agent !== undefined || model !== undefined) {
@@ -112,10 +116,17 @@ export async function resume(dir: string, options: ResumeRunOptions = {}): Promi
     const model = modelAgain(recorded)
     if (model !== undefined) players[seat] = isBare ? { ...player, behind: { model } } : { model }
   }
+  const judgeModels = judgesOf(judges)
+  for (const [judge, recorded] of Object.entries(manifest.judges ?? {})) {
+    if (judgeModels[judge] !== undefined || judgeModels['*'] !== undefined) continue
+    const model = modelAgain(recorded)
+    if (model !== undefined) judgeModels[judge] = model
+  }
   const end = await resumeRun({
     ...rest,
     dir,
     players,
+    judges: judgeModels,
     openRecordings: readRecordings,
     openSandbox: openSandboxDriver,
   })
@@ -144,11 +155,20 @@ export async function resultOf(
 
 function toRunOptions(env: Environment | string, options: EvaluateOptions): RunOptions {
   checkOptions(options, evaluateKeys, 'evaluate()')
-  const { agent: _agent, model: _model, policy: _policy, seats, minCoverage: _minCoverage, ...rest } = options
+  const {
+    agent: _agent,
+    model: _model,
+    policy: _policy,
+    seats,
+    judges,
+    minCoverage: _minCoverage,
+    ...rest
+  } = options
   return {
     ...rest,
     env,
     seats: { agent: agentPlayer(options), ...seatsOf(seats) },
+    judges: judgesOf(judges),
     openRecordings: readRecordings,
     openSandbox: openSandboxDriver,
   }

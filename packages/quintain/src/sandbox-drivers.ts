@@ -7,11 +7,18 @@ const drivers: Readonly<Record<string, () => Promise<SandboxDriver>>> = {
   docker: async () => (await import('./sandbox/index.ts')).dockerDriver(),
   podman: async () => (await import('./sandbox/index.ts')).podmanDriver(),
   bash: async () => (await import('./sandbox/index.ts')).bashDriver(),
+  wasm: async () => (await import('./sandbox/index.ts')).wasmDriver(),
   process: async () => (await import('./sandbox/index.ts')).processDriver(),
 }
 
 /** Drivers that keep in what runs in them, the lightest first. The others are used only when they are named. */
 const strong = ['bwrap', 'docker', 'podman']
+
+/** Of those that keep something in, the last: it runs Python and nothing else, so that it is used only where it is listed. */
+const pythonOnly = 'wasm'
+
+/** For what needs boxes only to run Python graders in. */
+export const pythonDrivers: readonly string[] = [...strong, pythonOnly]
 
 /** Opens a driver by name, or the first that this machine has of those that keep something in. Throws as `OpenSandbox`. */
 export const openSandboxDriver: OpenSandbox = async ({ name, drivers: fitting }) => {
@@ -26,8 +33,8 @@ export const openSandboxDriver: OpenSandbox = async ({ name, drivers: fitting })
     )
   }
   const reasons: string[] = []
-  for (const candidate of strong) {
-    if (fitting !== undefined && !fitting.includes(candidate)) continue
+  for (const candidate of pythonDrivers) {
+    if (!(fitting ?? strong).includes(candidate)) continue
     const driver = await drivers[candidate]!()
     const found = await driver.available()
     if (found.available) return driver
@@ -35,7 +42,8 @@ export const openSandboxDriver: OpenSandbox = async ({ name, drivers: fitting })
     await driver.close?.()
   }
   const weak =
-    fitting?.filter((candidate) => Object.hasOwn(drivers, candidate) && !strong.includes(candidate)) ?? []
+    fitting?.filter((candidate) => Object.hasOwn(drivers, candidate) && !pythonDrivers.includes(candidate)) ??
+    []
   const install = strong.some((candidate) => fitting === undefined || fitting.includes(candidate))
     ? 'Install bubblewrap (Debian, Fedora: package bubblewrap), or name a driver with --sandbox.'
     : `Name the driver that it runs in: ${weak.map((candidate) => `--sandbox ${candidate}`).join(' or ') || '--sandbox'}.`

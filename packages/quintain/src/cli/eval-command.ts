@@ -9,7 +9,7 @@ import type { ExitCode } from './exit-codes.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
 import { panelSession } from './panel-session.ts'
-import { parseLimits, parseOptions, parseSeats } from './parse.ts'
+import { parseLimits, parseOptions } from './parse.ts'
 import {
   type Detection,
   detectionOf,
@@ -34,6 +34,7 @@ export interface EvalOptions extends SessionOptions, EndpointOptions, AgentOptio
   /** In the order in which they were typed; the first is what the others are compared with. Behind `agents`, where there are some. */
   players?: NamedPlayer[]
   seat?: string[]
+  judge?: string[]
   tasks?: number
   task?: string[]
   repeats?: number
@@ -114,7 +115,6 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
   const named = checked(options)
   const limits = options.limit === undefined ? undefined : parseLimits(options.limit)
   const envOptions = options.option === undefined ? undefined : parseOptions(options.option)
-  const otherSeats = parseSeats(options.seat ?? [])
   const sampling = samplingOf(options)
   const consoleBack = options.json === true ? consoleAside(io) : undefined
   const opener = new PlayerOpener({ ...options, keyless: options.dryRun === true }, io)
@@ -123,8 +123,8 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
     for (const one of named) behinds.push('policy' in one ? one : { model: await opener.model(one.model) })
     const agents = await openAgents(options.agents ?? [], io.cwd)
     const players = playersOf(agents, behinds)
-    const seats: Record<string, Player> = {}
-    for (const [seat, text] of Object.entries(otherSeats)) seats[seat] = await opener.player(text)
+    const seats = await opener.seats(options.seat)
+    const judges = await opener.judges(options.judge)
     const keyNotes = opener.missing.map((message) => `Note: ${printableLine(message, 400)}`)
     const names = [...(options.agents ?? []).map((one) => labelOf(one, io.cwd)), ...named.map(nameOf)]
     const dir =
@@ -148,6 +148,7 @@ export async function evalCommand(env: string, options: EvalOptions, io: CliIo):
       ...(envOptions === undefined ? {} : { options: envOptions }),
       ...(limits === undefined ? {} : { limits }),
       ...(sampling === undefined ? {} : { sampling }),
+      ...(Object.keys(judges).length === 0 ? {} : { judges }),
       ...(options.isolation === undefined ? {} : { isolation: options.isolation }),
       floor: options.floor !== false,
       ...(options.escalate === undefined ? {} : { escalate: options.escalate }),

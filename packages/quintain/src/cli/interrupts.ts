@@ -8,21 +8,25 @@ export interface Interrupts {
   signal: AbortSignal
   /** Everything stops. */
   hardSignal: AbortSignal
+  /** As one Ctrl-C. */
+  interrupt(): void
   stop(): void
 }
 
 /**
  * Ctrl-C once: no new attempts, and the engine gives those in flight ten seconds. Twice: they stop at once. Either way what
- * was finished is on disk.
+ * was finished is on disk. `stopping` is said the first time.
  */
-export function listenForInterrupts(io: CliIo, say: (text: string) => void): Interrupts {
+export function listenForInterrupts(
+  io: CliIo,
+  say: (text: string) => void,
+  stopping = `Stopping: attempts in flight have ${interruptGraceMs / 1000} s to finish. Ctrl-C again stops them at once.`,
+): Interrupts {
   const soft = new AbortController()
   const hard = new AbortController()
   const interrupt = () => {
     if (!soft.signal.aborted) {
-      say(
-        `Stopping: attempts in flight have ${interruptGraceMs / 1000} s to finish. Ctrl-C again stops them at once.`,
-      )
+      say(stopping)
       soft.abort()
     } else if (!hard.signal.aborted) {
       say('Stopping at once.')
@@ -35,6 +39,7 @@ export function listenForInterrupts(io: CliIo, say: (text: string) => void): Int
   return {
     signal: soft.signal,
     hardSignal: hard.signal,
+    interrupt,
     stop() {
       unsubscribe?.()
       io.signal?.removeEventListener('abort', interrupt)

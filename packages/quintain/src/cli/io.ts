@@ -17,6 +17,8 @@ export interface CliIo {
   ownsProcess?: true
   /** Calls `handler` for each Ctrl-C; gives back what stops that. */
   onInterrupt?: (handler: () => void) => () => void
+  /** Calls `handler` when standard input ends; gives back what stops that. */
+  onStdinEnd?: (handler: () => void) => () => void
   /** Aborted: as one Ctrl-C. */
   signal?: AbortSignal
 }

@@ -10,6 +10,7 @@ import {
   readManifest,
 } from '../core/index.ts'
 import { countText, formatTable, printableLine, scoreText, shareText, styleFor } from '../report/index.ts'
+import { isTraining } from '../train/training-folder.ts'
 import type { CliIo } from './io.ts'
 import { runsFolder } from './run-path.ts'
 
@@ -24,6 +25,8 @@ interface RunLine {
   unfinished: number
   success: number | null
   reward: number | null
+  /** Its rollouts are by weights that changed from step to step. */
+  training: boolean
   problem: string | null
 }
 
@@ -54,6 +57,7 @@ async function lineOf(dir: string): Promise<Omit<RunLine, 'run'>> {
     unfinished,
     success: whole && environment.success ? successes / orders : null,
     reward: whole ? reward / orders : null,
+    training: await isTraining(dir),
     problem: null,
   }
 }
@@ -101,6 +105,7 @@ export async function listCommand(
       unfinished: 0,
       success: null,
       reward: null,
+      training: false,
       problem: why,
     })
     if (problem !== undefined) {
@@ -133,7 +138,10 @@ export async function listCommand(
       shareText(line.orders === 0 ? null : line.scored / line.orders),
       line.success === null ? '' : scoreText(line.success),
       line.reward === null ? '' : scoreText(line.reward),
-      line.unfinished > 0 ? `${countText(line.unfinished)} to go` : '',
+      [
+        ...(line.training ? ['training'] : []),
+        ...(line.unfinished > 0 ? [`${countText(line.unfinished)} to go`] : []),
+      ].join(', '),
     ].map((cell) => printableLine(cell, 80)),
   )
   io.stdout.write(

@@ -41,6 +41,14 @@ export async function main(): Promise<void> {
         process.off('SIGTERM', interrupt)
       }
     },
+    onStdinEnd(handler) {
+      const { stdin } = process
+      stdin.once('end', handler).once('error', handler).resume()
+      return () => {
+        stdin.off('end', handler).off('error', handler)
+        stdin.destroy()
+      }
+    },
   }
   // Progress that cannot be shown must not end the run that it tells of.
   process.stderr.on('error', () => {})

@@ -110,7 +110,7 @@ export async function checkedTarget(
   )
 }
 
-export function templateOf(name: 'environment' | 'agent' | 'recorded'): string {
+export function templateOf(name: 'environment' | 'agent' | 'recorded' | 'hosted'): string {
   const template = join(packageRoot, 'template', name)
   if (existsSync(template)) return template
   throw new QuintainError('internal', `The template ${template} is missing from this installation.`)

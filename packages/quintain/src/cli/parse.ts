@@ -12,6 +12,13 @@ export function wholeNumber(least: number): (text: string) => number {
   }
 }
 
+/** A port; 0 stands for any that is free. */
+export function portNumber(text: string): number {
+  const port = wholeNumber(0)(text)
+  if (port > 65_535) throw new InvalidArgumentError('It must be a port from 0 to 65535.')
+  return port
+}
+
 /** A number between `least` and `most`. */
 export function numberBetween(least: number, most = Number.POSITIVE_INFINITY): (text: string) => number {
   return (text) => {
@@ -140,6 +147,18 @@ export function parseSeats(texts: readonly string[]): Record<string, string> {
     seats[seat] = policy
   }
   return seats
+}
+
+/** `--judge gpt-4o=gpt-5-mini` as a record; a model alone is for every judge. */
+export function parseJudges(texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, judge = '*', model] = /^(?:([^=]*)=)?(.*)$/s.exec(text) ?? []
+      if (judge === '' || model === undefined || model === '')
+        throw new QuintainError('usage', `--judge ${JSON.stringify(text)}: write judge=model, or a model.`)
+      return [judge, model]
+    }),
+  )
 }
 
 const priceNames = { in: 'input', out: 'output', cached: 'cacheRead' } as const

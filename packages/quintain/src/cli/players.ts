@@ -2,7 +2,7 @@ import { type Model, QuintainError } from '../core/index.ts'
 import type { Player } from '../engine/index.ts'
 import type { chatModelFromEnv, Price, RecordedModel, ServerKind } from '../models/index.ts'
 import type { CliIo } from './io.ts'
-import type { GivenPrice } from './parse.ts'
+import { type GivenPrice, parseJudges, parseSeats } from './parse.ts'
 
 /** Options of commands that call models. */
 export interface EndpointOptions {
@@ -15,6 +15,9 @@ export interface EndpointOptions {
 }
 
 type FromEnv = NonNullable<Parameters<typeof chatModelFromEnv>[1]>
+
+/** A policy of the embedded engine, `checkpoint:PATH`. */
+const isCheckpoint = (name: string): boolean => name.startsWith('checkpoint:')
 
 /** What stands in the place of a key where nothing is called. */
 const noKey = 'no-key'
@@ -37,13 +40,28 @@ export class PlayerOpener {
     this.io = io
   }
 
-  /** A seat's player as it is typed: `script:NAME`, `recorded:PATH`, or a model's name. Throws `provider_unconfigured`. */
+  /** A seat's player as it is typed: `script:NAME`, `recorded:PATH`, or what `model` takes. Throws as it does. */
   async player(text: string): Promise<Player> {
     return /^(script|recorded):/.test(text) ? { policy: text } : { model: await this.model(text) }
   }
 
-  /** A model by its name. Throws `provider_unconfigured`. */
+  /** Who plays the other seats, as `--seat` was typed. Throws `usage`, and as `player`. */
+  async seats(texts: readonly string[] = []): Promise<Record<string, Player>> {
+    const seats: Record<string, Player> = {}
+    for (const [seat, text] of Object.entries(parseSeats(texts))) seats[seat] = await this.player(text)
+    return seats
+  }
+
+  /** The models of the judges, as `--judge` was typed. Throws `usage`, and as `model`. */
+  async judges(texts: readonly string[] = []): Promise<Record<string, Model>> {
+    const judges: Record<string, Model> = {}
+    for (const [judge, name] of Object.entries(parseJudges(texts))) judges[judge] = await this.model(name)
+    return judges
+  }
+
+  /** A model by its name, or a checkpoint of a policy. Throws `provider_unconfigured`, and `checkpoint_invalid`. */
   async model(name: string): Promise<Model> {
+    if (isCheckpoint(name)) return await this.checkpoint(name)
     const { chatModelFromEnv } = await import('../models/index.ts')
     return this.open(name, (options) => chatModelFromEnv(name, options))
   }
@@ -55,6 +73,7 @@ export class PlayerOpener {
   async modelAgain(seat: string, recorded: RecordedModel): Promise<Model> {
     const { modelAgain } = await import('../models/index.ts')
     const { policy } = recorded
+    if (isCheckpoint(policy)) return await this.checkpoint(policy)
     return this.open(policy, (options) => {
       const model = modelAgain(recorded, options)
       if (model !== undefined) return model
@@ -64,6 +83,16 @@ export class PlayerOpener {
         { facts: { seat, policy } },
       )
     })
+  }
+
+  /** A policy as a model; its threads end with `close`. */
+  private async checkpoint(name: string): Promise<Model> {
+    const open = this.models.get(name)
+    if (open !== undefined) return open
+    const { openCheckpointModel } = await import('./checkpoint-model.ts')
+    const model = await openCheckpointModel(name, this.io.cwd)
+    this.models.set(name, model)
+    return model
   }
 
   private open(name: string, openWith: (options: FromEnv) => Model): Model {

@@ -8,13 +8,25 @@ export function formatPreview(
   preview: RunPreview,
   { others = [], detect }: { others?: readonly RunPreview[]; detect?: WantedChange | undefined } = {},
 ): string {
-  const { environment, description, seats, tasks, splits, repeats, orders, examples, needs, isolation } =
-    preview
+  const {
+    environment,
+    description,
+    seats,
+    judges,
+    tasks,
+    splits,
+    repeats,
+    orders,
+    examples,
+    needs,
+    isolation,
+  } = preview
   const { limits, permissions } = description
   const rows: [string, string][] = [
     ['environment', `${environment.name} ${environment.version}, digest ${environment.digest.slice(0, 16)}`],
     ['options', JSON.stringify(environment.options)],
     ...Object.entries(seats).map(([seat, who]): [string, string] => [seat, playerName(who)]),
+    ...Object.entries(judges).map(([judge, { policy }]): [string, string] => [`judge ${judge}`, policy]),
     ...others.flatMap(({ seats: { agent } }): [string, string][] =>
       agent === undefined ? [] : [['in turn with', playerName(agent)]],
     ),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Progress } from '../engine/index.ts'
-import { createProgressDisplay, progressText } from './progress.ts'
+import { createDisplay, createProgressDisplay, progressText } from './progress.ts'
 
 const state = (extra: Partial<Progress> = {}): Progress => ({
   orders: 300,
@@ -78,6 +78,14 @@ describe('display', () => {
     expect(text).toContain('144/300')
     expect(text.endsWith('\r\u001b[2Ka word\n')).toBe(true)
     for (const line of text.split(/[\r\n]/)) expect(line.replace('\u001b[2K', '').length).toBeLessThan(40)
+  })
+
+  test('the last state is left out where what follows says it', () => {
+    const out = sink(false)
+    const display = createDisplay(out, (one: { text: string }) => one.text, { last: false })
+    display.update({ text: 'step 10/10' })
+    display.end()
+    expect(out.written).toEqual([])
   })
 
   test('quiet is quiet', () => {

@@ -38,37 +38,50 @@ export function progressText(progress: Progress): string {
   return parts.join('  ')
 }
 
-export interface ProgressDisplay {
-  update(progress: Progress): void
+export interface ProgressDisplay<State = Progress> {
+  update(progress: State): void
   /** A line of its own, above the live one. */
   say(text: string): void
   /** Takes the live line away, or prints the last state. */
   end(): void
 }
 
-/** A live line on a terminal, a line every few seconds elsewhere, nothing when `quiet`. */
-export function createProgressDisplay(
+interface DisplayOptions {
+  quiet?: boolean
+  /** False where what comes after says it all: the last state is not printed at the end. */
+  last?: boolean
+  now?: () => number
+}
+
+/** The progress of a run: a live line on a terminal, a line every few seconds elsewhere, nothing when `quiet`. */
+export function createProgressDisplay(sink: Sink, options: DisplayOptions = {}): ProgressDisplay {
+  return createDisplay(sink, progressText, options)
+}
+
+/** The same for a state of any kind, as `textOf` says it. */
+export function createDisplay<State extends object>(
   sink: Sink,
-  { quiet = false, now = () => performance.now() }: { quiet?: boolean; now?: () => number } = {},
-): ProgressDisplay {
+  textOf: (state: State) => string,
+  { quiet = false, last: printLast = true, now = () => performance.now() }: DisplayOptions = {},
+): ProgressDisplay<State> {
   const live = sink.isTTY === true && !quiet
   let last = Number.NEGATIVE_INFINITY
-  let latest: Progress | undefined
+  let latest: State | undefined
   let shown = ''
   let printed: string | undefined
   const clear = () => {
     if (shown !== '') sink.write('\r\u001b[2K')
     shown = ''
   }
-  const draw = (progress: Progress) => {
+  const draw = (progress: State) => {
     const width = Math.max(20, (sink.columns ?? 80) - 1)
-    const text = progressText(progress)
+    const text = textOf(progress)
     clear()
     shown = text.length > width ? `${text.slice(0, width - 1)}…` : text
     sink.write(shown)
   }
-  const print = (progress: Progress) => {
-    const text = progressText(progress)
+  const print = (progress: State) => {
+    const text = textOf(progress)
     if (text === printed) return
     printed = text
     sink.write(`${text}\n`)
@@ -90,7 +103,7 @@ export function createProgressDisplay(
     },
     end() {
       if (live) clear()
-      else if (latest !== undefined && !quiet) print(latest)
+      else if (printLast && latest !== undefined && !quiet) print(latest)
     },
   }
 }

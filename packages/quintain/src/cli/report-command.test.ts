@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeSampleRun } from '../report/sample-run.ts'
-import { runCli } from './run-cli.ts'
+import { typed } from './__fixtures__/typed.ts'
 
 let cwd: string
 beforeAll(async () => {
@@ -17,16 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(cwd, { recursive: true, force: true }))
 
-async function quintain(...argv: string[]) {
-  const said = { stdout: '', stderr: '' }
-  const sink = (name: keyof typeof said) => ({
-    write: (text: string) => {
-      said[name] += text
-    },
-  })
-  const code = await runCli(argv, { stdout: sink('stdout'), stderr: sink('stderr'), env: {}, cwd })
-  return { code, ...said }
-}
+const quintain = (...argv: string[]) => typed(cwd, argv)
 
 test('report --html says the headline, where the page is, how large, and what it holds', async () => {
   const { code, stdout } = await quintain('report', 'x', '--html', 'x.html')

@@ -11,6 +11,8 @@ import {
   writeHtmlReport,
 } from '../report/index.ts'
 import { formatTasks, taskOutcomes } from '../report/task-table.ts'
+import { isTraining } from '../train/training-folder.ts'
+import { checkpointReport, isCheckpoint } from './checkpoint-report.ts'
 import { type ExitCode, exitCodeOfRun, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
 import { findOneRun } from './run-path.ts'
@@ -24,6 +26,7 @@ export interface ReportCommandOptions {
   force?: boolean
   minCoverage?: number
   threshold?: number
+  training?: boolean
 }
 
 /** Prints what a run says, or writes it as a page. With a threshold, or a minimum coverage, it is a gate. */
@@ -39,11 +42,28 @@ export async function reportCommand(
   }
   const dir = await findOneRun(run, io.cwd)
   const name = relative(io.cwd, dir) || '.'
+  const isTrained = await isTraining(dir)
+  if (!isTrained && (await isCheckpoint(dir))) {
+    await checkpointReport({ dir, name }, options, io)
+    return exitCodes.done
+  }
+  if (options.training) {
+    const { trainingReport } = await import('./training-report.ts')
+    await trainingReport({ dir, name }, options, io)
+    return exitCodes.done
+  }
   const summary =
     html === undefined
       ? await summaryOf(dir, name, minCoverage)
       : await writePage(dir, name, html, options, io)
   const style = styleFor(io.stdout, io.env)
+  if (isTrained) {
+    const sink = json || markdown ? io.stderr : io.stdout
+    const shown = printableLine(name)
+    sink.write(
+      `${shown} is a training: these are its rollouts, by weights that changed from step to step, taken together; what came of it: npx quintain report ${shown} --training\n\n`,
+    )
+  }
   const perTask = tasks === true ? await taskOutcomes(dir) : undefined
   if (json) {
     const whole = perTask === undefined ? summary : { ...summary, perTask }

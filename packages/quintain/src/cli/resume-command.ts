@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path'
-import { type ManifestRecord, QuintainError, readManifest, readPanel } from '../core/index.ts'
+import { type ManifestRecord, type Model, QuintainError, readManifest, readPanel } from '../core/index.ts'
 import type { AgentPlayer, Player, ResumeOptions } from '../engine/index.ts'
 import { openSandboxDriver } from '../sandbox-drivers.ts'
+import { isTraining } from '../train/training-folder.ts'
 import { type AgentOptions, openAgents } from './agents.ts'
 import { consoleAside } from './console-aside.ts'
 import type { ExitCode } from './exit-codes.ts'
@@ -9,10 +10,15 @@ import type { CliIo } from './io.ts'
 import { panelSession } from './panel-session.ts'
 import { extendedPlanNotes, planSize } from './plan-notes.ts'
 import { type EndpointOptions, PlayerOpener } from './players.ts'
+import { type ResumeTrainingFlags, refuseLostTraining, resumeTrainingCommand } from './resume-training.ts'
 import { findRun } from './run-path.ts'
 import { type NotesOf, runSession, type SessionOptions } from './run-session.ts'
 
-export interface ResumeCommandOptions extends SessionOptions, EndpointOptions, AgentOptions {
+export interface ResumeCommandOptions
+  extends SessionOptions,
+    EndpointOptions,
+    AgentOptions,
+    Pick<ResumeTrainingFlags, 'steps' | 'threads' | 'html'> {
   tasks?: number
   task?: string[]
   repeats?: number
@@ -34,7 +40,8 @@ async function playersOf(
     )
   }
   const players: Record<string, Player> = {}
-  const { agentDigest, harnessOf } = await import('../engine/index.ts')
+  const { agentDigest, harnessOf, refuseServed } = await import('../engine/index.ts')
+  refuseServed(seats)
   for (const [seat, recorded] of Object.entries(seats)) {
     const { policy, harness, agentDigest: digest } = recorded
     const isModel = !/^(script|recorded|agent):/.test(policy)
@@ -60,6 +67,53 @@ async function playersOf(
   return players
 }
 
+/** The judges of a run, opened again. */
+async function judgesOf(
+  { judges = {} }: ManifestRecord,
+  opener: PlayerOpener,
+): Promise<Record<string, Model>> {
+  const models: Record<string, Model> = {}
+  for (const [judge, recorded] of Object.entries(judges))
+    models[judge] = await opener.modelAgain(`judge ${judge}`, recorded)
+  return models
+}
+
+const ofRuns = ['tasks', 'task', 'repeats', 'split', 'retryFaults', 'agents', 'maxCost', 'threshold'] as const
+const ofTrainings = ['steps', 'threads', 'html'] as const
+
+/** Throws `usage` for an option that means nothing for what is taken up. */
+function refuseForeign(options: ResumeCommandOptions, training: boolean): void {
+  const given = (name: keyof ResumeCommandOptions) => {
+    const value = options[name]
+    // What is true unless it is taken back, or a list that nothing was put in, was not typed.
+    return value !== undefined && value !== true && !(Array.isArray(value) && value.length === 0)
+  }
+  const typed = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  const foreign = (training ? ofRuns : ofTrainings).find(
+    (name) => given(name) || (!training && options[name] === true),
+  )
+  if (foreign === undefined) return
+  throw new QuintainError(
+    'usage',
+    training
+      ? `${typed(foreign)} is not for a training: what it orders follows from how it began. --steps N makes more steps.`
+      : `${typed(foreign)} is for trainings, and this is none.`,
+  )
+}
+
+/** Goes on with a training; its policy is in its checkpoints, the other seats are opened as for any run. */
+async function resumeOneTraining(
+  dir: string,
+  options: ResumeCommandOptions,
+  opener: PlayerOpener,
+  io: CliIo,
+): Promise<ExitCode> {
+  const manifest = await readManifest(dir)
+  const { agent: _, ...others } = manifest.seats
+  const seats = await playersOf({ ...manifest, seats: others }, opener, [])
+  return await resumeTrainingCommand(dir, { seats, judges: await judgesOf(manifest, opener) }, options, io)
+}
+
 /** Goes on with a run, or with all runs of a panel in turns, and may order more into them. */
 export async function resumeCommand(
   run: string,
@@ -70,10 +124,14 @@ export async function resumeCommand(
     throw new QuintainError('usage', 'Give -n (how many) or --task (which), not both.')
   }
   const dir = findRun(run, io.cwd)
+  const training = await isTraining(dir)
+  if (!training) await refuseLostTraining(dir)
+  refuseForeign(options, training)
   const panel = await readPanel(dir)
   const consoleBack = options.json === true ? consoleAside(io) : undefined
   const opener = new PlayerOpener(options, io)
   try {
+    if (training) return await resumeOneTraining(dir, options, opener, io)
     const agents = await openAgents(options.agents ?? [], io.cwd)
     const { readRecordings } = await import('../models/index.ts')
     const { resumePanel, resumeRun } = await import('../engine/index.ts')
@@ -98,6 +156,7 @@ export async function resumeCommand(
       before === undefined || quiet
         ? []
         : extendedPlanNotes(options, before, await planSize(first, options.split))
+    const judges = await judgesOf(await readManifest(first), opener)
     if (panel !== undefined) {
       return await panelSession(
         {
@@ -105,6 +164,7 @@ export async function resumeCommand(
           run: (control) =>
             resumePanel({
               ...resumeOptions,
+              judges,
               ...control,
               playersOf: (manifest) => playersOf(manifest, opener, agents),
             }),
@@ -116,7 +176,7 @@ export async function resumeCommand(
     }
     const players = await playersOf(await readManifest(dir), opener, agents)
     return await runSession(
-      { dir, run: (control) => resumeRun({ ...resumeOptions, players, ...control }) },
+      { dir, run: (control) => resumeRun({ ...resumeOptions, players, judges, ...control }) },
       options,
       io,
       notes,

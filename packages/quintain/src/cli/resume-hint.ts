@@ -26,7 +26,7 @@ export function resumeCommandText(dir: string, { agents = [], price = [] }: Type
 }
 
 /** A word as a shell reads it. */
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return /^[\w@%+=:,./#~-]+$/.test(word) && !word.startsWith('#')
     ? word
     : `'${word.replaceAll("'", `'\\''`)}'`

@@ -4,9 +4,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeRun } from '../rows/__fixtures__/run.ts'
 import { says, Talk, user } from '../rows/__fixtures__/talk.ts'
-import { runCli } from './run-cli.ts'
+import { typed } from './__fixtures__/typed.ts'
 
 const go = user('go')
+const solved = (answer: string) => {
+  const talk = new Talk()
+  talk.ask([go], answer)
+  return talk
+}
 let cwd: string
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'quintain-rows-'))
@@ -25,16 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(cwd, { recursive: true, force: true }))
 
-async function quintain(...argv: string[]) {
-  const said = { stdout: '', stderr: '' }
-  const sink = (name: keyof typeof said) => ({
-    write: (text: string) => {
-      said[name] += text
-    },
-  })
-  const code = await runCli(argv, { stdout: sink('stdout'), stderr: sink('stderr'), env: {}, cwd })
-  return { code, ...said }
-}
+const quintain = (...argv: string[]) => typed(cwd, argv)
 const linesOf = async (file: string) =>
   (await readFile(join(cwd, file), 'utf8'))
     .trimEnd()
@@ -134,4 +130,58 @@ test('rows of the oracle are said to be solutions', async () => {
   }
   expect((await quintain('rows', 'oracle')).stderr).toContain('not for publishing')
   expect((await quintain('rows', 'x')).stderr).not.toContain('not for publishing')
+})
+
+test('rows for trainers, of several runs, as lines or as Parquet', async () => {
+  await writeRun(join(cwd, 'runs/y'), [{ talk: solved('2'), reward: 1 }], 'run-2')
+  await writeRun(join(cwd, 'runs/z'), [{ talk: solved('3'), reward: 0 }], 'run-3')
+  const { code, stdout, stderr } = await quintain(
+    'rows',
+    'y',
+    'z',
+    '--as',
+    'preference',
+    '--out',
+    'pairs.jsonl',
+  )
+  expect([code, stderr]).toEqual([0, 'pairs.jsonl: a row on each line.\n'])
+  expect(stdout).toBe(`runs/y  sample, seat agent, script:sample
+runs/z  sample, seat agent, script:sample
+rows      1 for preference
+filter    all
+tasks     1 with rows, 0 without
+attempts  2 used
+pairs     1 made
+`)
+  expect(await linesOf('pairs.jsonl')).toMatchObject([
+    {
+      lineage: { schema: 'quintain.preference-row', chosen: { run: 'run-2' } },
+      rejected: [{ content: '3' }],
+    },
+  ])
+  // A file of ours is overwritten, of the same kind; another kind is not.
+  expect((await quintain('rows', 'y', 'z', '--as', 'preference', '--out', 'pairs.jsonl')).code).toBe(0)
+  expect((await quintain('rows', 'y', '--as', 'sft', '--out', 'pairs.jsonl')).code).toBe(2)
+
+  const parquet = ['rows', 'y', '--as', 'sft', '--out', 'rows.parquet']
+  expect(await quintain(...parquet)).toMatchObject({ code: 0, stderr: 'rows.parquet: rows as Parquet.\n' })
+  const bytes = await readFile(join(cwd, 'rows.parquet'))
+  expect(bytes.toString('latin1', bytes.length - 4)).toBe('PAR1')
+  expect((await quintain(...parquet)).code).toBe(0)
+  await writeFile(join(cwd, 'rows.parquet'), 'PAR1 of somebody else PAR1')
+  expect(await quintain(...parquet)).toMatchObject({ code: 2, stderr: expect.stringContaining('--force') })
+  expect((await quintain(...parquet, '--force')).code).toBe(0)
+})
+
+test('options of one kind of rows are refused for another', async () => {
+  const slips = [
+    ['--best-of-n', '2'],
+    ['--as', 'sft', '--text-only'],
+    ['--as', 'sft', '--threshold', '1', '--min-reward', '1'],
+    ['--as', 'sft', '--filter', 'reward'],
+    ['--as', 'art', '--filter', 'success'],
+    ['--as', 'sft', '--format', 'parquet'],
+    ['--as', 'nothing'],
+  ]
+  for (const slip of slips) expect((await quintain('rows', 'x', ...slip)).code).toBe(2)
 })

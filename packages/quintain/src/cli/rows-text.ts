@@ -1,3 +1,4 @@
+import type { ExportRowsReport } from '../doors/rows-out/index.ts'
 import { countText, plainStyle, plural, printableLine, type Style, shareText } from '../report/index.ts'
 import type { RunRowsReport } from '../rows/index.ts'
 
@@ -27,6 +28,32 @@ export function formatRows(report: RunRowsReport, { style = plainStyle }: { styl
     ...examplesOf(report).map((text) => style.dim(`  ${text}`)),
   ]
   return `${parts.join('\n')}\n`
+}
+
+/** What became of the attempts of some runs when rows for a trainer were made of them, for people. */
+export function formatExport(
+  report: ExportRowsReport,
+  { style = plainStyle }: { style?: Style } = {},
+): string {
+  const { form, runs, seat, filter, tasks, attempts, rows, pairs, issues } = report
+  const { made, ...unmade } = pairs ?? { made: 0 }
+  const lines: [string, string][] = [
+    ['rows', `${countText(rows)} for ${form}`],
+    ['filter', filter],
+    ['tasks', `${countText(tasks.withRows)} with rows, ${countText(tasks.withoutRows)} without`],
+    ['attempts', `${countText(attempts.used)} used`],
+    ['left out', listed(attempts.leftOut)],
+    [
+      'pairs',
+      pairs === undefined ? '' : [`${countText(made)} made`, listed(unmade)].filter(Boolean).join(', '),
+    ],
+    ['damaged', issues.length === 0 ? '' : plural(issues.length, 'place')],
+  ]
+  const titles = runs.map(({ dir, environment, policy }) =>
+    style.bold(printableLine(`${dir}  ${environment}, seat ${seat}, ${policy ?? 'no policy'}`)),
+  )
+  const shown = lines.filter(([, text]) => text !== '')
+  return `${[...titles, ...shown.map(([label, text]) => `${style.dim(label.padEnd(width))}${text}`)].join('\n')}\n`
 }
 
 function tokensText(tokens: RunRowsReport['tokens'], total: number): string {

@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import { messageOf, QuintainError } from '../core/index.ts'
 import { quintainVersion } from '../core/version.ts'
 import { printableLine } from '../report/index.ts'
@@ -7,8 +7,18 @@ import type { CompareCommandOptions } from './compare-command.ts'
 import type { EvalOptions, NamedPlayer } from './eval-command.ts'
 import { type ExitCode, exitCodeHelp, exitCodeOfError, exitCodes } from './exit-codes.ts'
 import type { CliIo } from './io.ts'
-import { change, collect, collectPrices, numberBetween, share, threshold, wholeNumber } from './parse.ts'
+import {
+  change,
+  collect,
+  collectPrices,
+  numberBetween,
+  portNumber,
+  share,
+  threshold,
+  wholeNumber,
+} from './parse.ts'
 import type { ResumeCommandOptions } from './resume-command.ts'
+import { addCheckpointExport, addTrainingCommands } from './train-cli.ts'
 
 /** Options of commands that call models. */
 function endpointOptions(command: Command): Command {
@@ -57,6 +67,30 @@ function agentOptions(command: Command, agents: NamedAgent[]): Command {
     })
 }
 
+/** Options of commands that open an environment for a door; they mean what they do for `eval`. */
+function coreOptions(command: Command): Command {
+  return command
+    .option('-n, --tasks <n>', 'how many tasks (default: all)', wholeNumber(1))
+    .option('--split <name>', 'tasks of this split only')
+    .option(
+      '--option <key=value>',
+      'an option of the environment, NAME:key=value for one of several; the value may be JSON (may be repeated)',
+      collect,
+    )
+    .option('--seed <seed>', 'seed that worlds are made from (default: 0)')
+    .option('--limit <limits>', 'limits: turns=8,tokens=4000,cost=0.5,wall=2m,tool=30s,grade=1m', collect)
+    .option('--seat <seat=policy>', 'who plays another seat (may be repeated)', collect)
+    .option(
+      '--judge <judge=model>',
+      'the model that the graders ask, by the name that the environment has for it, or one for all of them (may be repeated)',
+      collect,
+    )
+    .option('--workers <n>', 'worker processes (default: one per core)', wholeNumber(1))
+    .option('--sandbox <driver>', 'what boxes run in (default: the strongest that is here)')
+    .option('--boxes <n>', 'boxes open at a time (default: eight per core)', wholeNumber(1))
+    .addOption(new Option('--isolation <how>', 'where the environment runs').choices(['worker', 'inline']))
+}
+
 /** Options of commands that run attempts. */
 function sessionOptions(command: Command): Command {
   return command
@@ -64,7 +98,7 @@ function sessionOptions(command: Command): Command {
     .option('--workers <n>', 'worker processes (default: one per core)', wholeNumber(1))
     .option(
       '--sandbox <driver>',
-      'what boxes run in, for an environment that needs them: bwrap, docker, podman, bash, process (default: the strongest of the first three that is here)',
+      'what boxes run in, for an environment that needs them: bwrap, docker, podman, bash, wasm (Python graders only), process (default: the strongest of the first three that is here)',
     )
     .option('--boxes <n>', 'boxes open at a time (default: eight per core)', wholeNumber(1))
     .option('--max-cost <usd>', 'start nothing more once this is spent', numberBetween(0))
@@ -146,7 +180,7 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
       )
         .option(
           '-m, --model <model>',
-          'the model that plays: a name, or anthropic:NAME or responses:NAME for the protocol that it is asked in; several take turns and are compared',
+          'the model that plays: a name, or anthropic:NAME or responses:NAME for the protocol that it is asked in, or checkpoint:FOLDER for a policy that was trained here; several take turns and are compared',
           (model) => {
             players.push({ model })
           },
@@ -159,6 +193,11 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
           },
         )
         .option('--seat <seat=policy>', 'who plays another seat (may be repeated)', collect)
+        .option(
+          '--judge <judge=model>',
+          'the model that the graders ask, by the name that the environment has for it, or one for all of them (may be repeated)',
+          collect,
+        )
         .option('-n, --tasks <n>', 'how many tasks (default: all)', wholeNumber(0))
         .option('--task <id>', 'which task (may be repeated)', collect)
         .option('-r, --repeats <n>', 'attempts of each task (default: 1)', wholeNumber(1))
@@ -206,9 +245,9 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
           .command('resume')
           .argument(
             '<run>',
-            'a run folder, or its name in runs/; or the folder of the runs of several models',
+            'a run folder, or its name in runs/; or the folder of the runs of several models, or of a training',
           )
-          .description('go on with a run, or order more into it'),
+          .description('go on with a run or a training, or order more into it'),
         resumed,
       )
         .option('-n, --tasks <n>', 'order up to so many tasks', wholeNumber(0))
@@ -216,6 +255,9 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
         .option('-r, --repeats <n>', 'order up to so many attempts of each task', wholeNumber(1))
         .option('--split <name>', 'tasks of this split')
         .option('--no-retry-faults', 'leave orders alone that ended in a fault')
+        .option('--steps <n>', 'of a training: make so many steps in all', wholeNumber(1))
+        .option('--threads <n>', 'of a training: threads that compute', wholeNumber(1))
+        .option('--html [file]', 'of a training: write its page (default: training.html in its folder)')
         .option('--force', 'go on although the environment has changed'),
     ),
   ).action(async (run: string, options: ResumeCommandOptions) => {
@@ -223,10 +265,12 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     done(await resumeCommand(run, { ...options, agents: resumed }, io))
   })
 
-  cli
+  addTrainingCommands(cli, { io, done, shared: endpointOptions })
+
+  const imported = cli
     .command('import')
     .argument('<file>', 'recorded conversations: JSON lines or a JSON array')
-    .option('--as <format>', 'tau-bench or chat (default: what the file looks like)')
+    .option('--as <format>', 'tau-bench, chat, verifiers or inspect (default: what the file looks like)')
     .option('--out <folder>', 'where the run is recorded (default: a new folder in runs/)')
     .option('--policy <name>', 'who played (default: what the file says)')
     .option('--name <name>', 'what was measured (default: the format); only runs of one name are compared')
@@ -239,6 +283,236 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
         done(exitCodes.done)
       },
     )
+  for (const [format, what] of foreignImports) {
+    const command = imported
+      .command(format)
+      .argument('<file>', what)
+      .option('--out <folder>', 'where the run is recorded (default: a new folder in runs/)')
+      .option('--policy <name>', 'who played (default: what the file says)')
+      .option('--name <name>', 'what was measured (default: what the file says)')
+      .option('--strict', 'refuse a file of which anything cannot be read, in place of leaving that out')
+      .option('--quiet', 'no notes and hints')
+      .description(`make a run of ${what}`)
+    if (format === 'inspect')
+      command.option('--score <name>', "the score that is the reward (default: the first scorer's)")
+    command.action(async (file: string) => {
+      const { importForeignCommand } = await import('./import-command.ts')
+      await importForeignCommand(format, file, command.optsWithGlobals(), io)
+      done(exitCodes.done)
+    })
+  }
+  imported
+    .command('openai-rft')
+    .option('--grader <file>', 'the JSON of the grader (default: the one in the job)')
+    .option('--train <file>', 'the training rows, JSON lines')
+    .option('--valid <file>', 'the validation rows, JSON lines')
+    .option('--job <file>', 'the JSON of the job: its settings, and the form of answer')
+    .option('--out <folder>', 'where the package goes (default: a folder of its name)')
+    .option('--name <name>', 'what the package is called')
+    .description('make an environment of the files of a hosted reinforcement fine-tuning')
+    .action(async (_: unknown, command: Command) => {
+      const { importRftCommand } = await import('./import-openai.ts')
+      await importRftCommand(command.optsWithGlobals(), io)
+      done(exitCodes.done)
+    })
+  imported
+    .command('openai-evals')
+    .argument('<files...>', 'the eval, its runs, their output items and data, in any order')
+    .option('--out <folder>', 'where the package goes (default: a folder of its name)')
+    .option('--name <name>', 'what the package is called')
+    .description('make an environment of the files of hosted evals')
+    .action(async (files: string[], _: unknown, command: Command) => {
+      const { importEvalsCommand } = await import('./import-openai.ts')
+      await importEvalsCommand(files, command.optsWithGlobals(), io)
+      done(exitCodes.done)
+    })
+
+  endpointOptions(
+    cli
+      .command('parity')
+      .argument(
+        '<source>',
+        "an environment, which is played behind doors; or a grader's JSON, or the package that was imported",
+      )
+      .argument(
+        '[rows...]',
+        'of a grader: saved outputs, JSON lines { item, sample, expected }, or output items of an eval run (default: parity.jsonl of the package)',
+      )
+      .option('--door <name>', 'through this door (default: all; may be repeated)', collect)
+      .option('-n, --tasks <n>', 'so many tasks, or episodes of each run (default: 10)', wholeNumber(1))
+      .option(
+        '--policy <policy>',
+        'who plays (default: script:oracle, script:random and script:noop; may be repeated)',
+        collect,
+      )
+      .option('--run <run>', 'play the episodes of this run again (may be repeated)', collect)
+      .option(
+        '--option <key=value>',
+        'an option of the environment; the value may be JSON (may be repeated)',
+        collect,
+      )
+      .option('--seed <seed>', 'seed of the worlds (default: 0)')
+      .option('--split <name>', 'tasks of this split only')
+      .option('--limit <limits>', 'limits: turns=8,wall=2m,tool=30s,grade=1m', collect)
+      .option('--seat <seat=policy>', 'who plays another seat (may be repeated)', collect)
+      .option(
+        '--judge <judge=model>',
+        'the model that stands for one that graders ask, or one for all of them (may be repeated)',
+        collect,
+      )
+      .option(
+        '--sandbox <driver>',
+        'what boxes and Python graders run in: bwrap, docker, podman, bash, wasm, process (default: the strongest that is here)',
+      )
+      .option('--json', 'as JSON')
+      .option('--markdown', 'the table of doors as Markdown')
+      .description(
+        'play episodes again through every door, or grade saved outputs again, and say what is the same',
+      ),
+  ).action(async (source: string, rows: string[], options: import('./parity-command.ts').ParityOptions) => {
+    const { parityCommand } = await import('./parity-command.ts')
+    done(await parityCommand(source, rows, options, io))
+  })
+
+  endpointOptions(
+    coreOptions(
+      cli
+        .command('serve')
+        .argument('[envs...]', 'environments: package names, folders or files')
+        .description('serve environments to trainers, by the protocols that they speak')
+        .option(
+          '--door <name>',
+          'by which protocol: ors, openenv, nemo-gym, hud, native (may be repeated)',
+          collect,
+        )
+        .option('--doors', 'show what each door is and who may have its address, and serve nothing')
+        .option('--host <host>', 'where to listen (default: 127.0.0.1); elsewhere a token is needed')
+        .option(
+          '--port <n>',
+          'port of the first address, every further one takes the next; 0: any (default: 8000)',
+          portNumber,
+        )
+        .option('--name <host>', 'a name by which requests may call this machine (may be repeated)', collect)
+        .option('--token-env <name>', 'variable that holds the token that clients must show')
+        .option('--token-file <file>', 'file that holds it')
+        .option(
+          '--metrics-port <n>',
+          'port of health, readiness and metrics, on loopback (default: any)',
+          portNumber,
+        )
+        .option('--lossy', 'serve although a door does not carry all that an environment needs')
+        .option('--max-sessions <n>', 'sessions open at a time (default: 1024)', wholeNumber(1))
+        .option('--idle <time>', 'after so long without a request a session is given up (default: 15m)')
+        .option('--grace <time>', 'how long open sessions may go on after Ctrl-C (default: 30s)')
+        .option('--out <folder>', 'where the run is recorded (default: a new folder in runs/)')
+        .option('--until-stdin-closes', 'end as on Ctrl-C when standard input ends')
+        .option('--json', 'print what happens as JSON, an object a line'),
+    ),
+  ).action(async (envs: string[], options: import('./serve-command.ts').ServeOptions) => {
+    const { serveCommand } = await import('./serve-command.ts')
+    done(await serveCommand(envs, options, io))
+  })
+
+  cli
+    .command('serve-model')
+    .argument('<checkpoint>', 'a checkpoint, or a training: its best checkpoint')
+    .description("serve a trained policy as OpenAI's endpoints are served, with the tokens that it samples")
+    .option('--model-name <name>', 'the name by which clients ask for it (default: that of the folder)')
+    .option('--host <host>', 'where to listen (default: 127.0.0.1); elsewhere a token is needed')
+    .option('--port <n>', 'port; 0: any that is free (default: 8000)', portNumber)
+    .option('--name <host>', 'a name by which requests may call this machine (may be repeated)', collect)
+    .option('--token-env <name>', 'variable that holds the token that clients must show')
+    .option('--token-file <file>', 'file that holds it')
+    .option(
+      '--control-port <n>',
+      'port on loopback where weights are exchanged while it serves; 0: any (default: none)',
+      portNumber,
+    )
+    .option('--control-token-env <name>', 'variable that holds the token of that port')
+    .option('--control-token-file <file>', 'file that holds it')
+    .option('--concurrency <n>', 'sequences that are sampled at a time (default: 256)', wholeNumber(1))
+    .option('--queue <n>', 'sequences that may wait; more are refused (default: 1024)', wholeNumber(0))
+    .option('--threads <n>', 'threads that sample (default: one per core, at most 8)', wholeNumber(1))
+    .option('--grace <time>', 'how long replies may go on after Ctrl-C (default: 30s)')
+    .option('--until-stdin-closes', 'end as on Ctrl-C when standard input ends')
+    .option('--json', 'print what happens as JSON, an object a line')
+    .action(async (checkpoint: string, options: import('./serve-model-command.ts').ServeModelOptions) => {
+      const { serveModelCommand } = await import('./serve-model-command.ts')
+      done(await serveModelCommand(checkpoint, options, io))
+    })
+
+  endpointOptions(
+    coreOptions(
+      cli
+        .command('probe')
+        .argument('<env>', 'a package name, a folder or a file')
+        .description('look for reward without success: what is paid that knows nothing of the task')
+        .option('--from <checkpoint>', 'train this policy in place of one that sees nothing of the task')
+        .option('--steps <n>', 'steps of the training; 0: none (default: 24)', wholeNumber(0))
+        .option('--time <time>', 'most time of the training, such as 1m')
+        .option('--shadow <name>', 'a metric or reward that says what success is, 0.5 and more')
+        .option('--threads <n>', 'threads that train (default: one per core, at most 8)', wholeNumber(1))
+        .option('--out <folder>', 'where it is recorded (default: a new folder in runs/)')
+        .option('--json', 'print what was found as JSON')
+        .option('--quiet', 'no progress'),
+    ),
+  ).action(async (env: string, options: import('./probe-command.ts').ProbeCommandOptions) => {
+    const { probeCommand } = await import('./probe-command.ts')
+    done(await probeCommand(env, options, io))
+  })
+
+  const exported = cli
+    .command('export')
+    .addArgument(
+      new Argument('<format>', 'the platform').choices(['openai', 'runrl', 'bedrock', 'fireworks']),
+    )
+    .argument('<source>', 'a grader (its JSON, or the package that was imported); for fireworks, a run')
+    .option('--out <file>', 'write to this file (default: standard output)')
+    .option('--force', 'with --out: overwrite a file that is something else')
+    .description(
+      'write a hosted grader for another platform, the rows of a run, or a trained policy (export checkpoint)',
+    )
+    .action(
+      async (
+        format: import('./export-command.ts').ExportFormat,
+        source: string,
+        options: import('./export-command.ts').ExportOptions,
+      ) => {
+        const { exportCommand } = await import('./export-command.ts')
+        await exportCommand(format, source, options, io)
+        done(exitCodes.done)
+      },
+    )
+
+  addCheckpointExport(exported, { io, done })
+  for (const [format, description] of [
+    ['openenv', 'write a typed OpenEnv client of an environment, for trainers'],
+    ['nemo-gym', 'write rows, a configuration and a launcher of an environment, for NeMo Gym'],
+    ['hud', 'write the tasks of an environment as rows, for HUD'],
+    ['verifiers', 'write an installable package of an environment, for verifiers and prime-rl'],
+  ] as const) {
+    const command = exported
+      .command(format)
+      .argument('<env>', 'a package name, a folder or a file')
+      .description(description)
+      .option('--out <folder>', 'where to')
+      .option('--url <url>', 'where a server of it runs')
+      .option('--force', 'write into a folder that holds something')
+      .option('--lossy', 'write it although the door does not carry all that the environment needs')
+    if (format === 'verifiers') {
+      command.addOption(
+        new Option('--for <version>', 'the protocol of which version of verifiers (default: v1)').choices([
+          'v1',
+          'v0',
+        ]),
+      )
+    }
+    endpointOptions(coreOptions(command)).action(async (env: string, _: unknown, given: Command) => {
+      const { exportDoorCommand } = await import('./export-door.ts')
+      await exportDoorCommand(format, env, given.optsWithGlobals(), io)
+      done(exitCodes.done)
+    })
+  }
 
   cli
     .command('report')
@@ -247,6 +521,7 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     .option('--json', 'as JSON')
     .option('--markdown', 'as Markdown')
     .option('--tasks', 'with a line for each task, the worst first')
+    .option('--training', 'of a training: what it came to, in place of what its rollouts say')
     .option('--html <file>', 'as one page for a browser, with pictures and trajectories')
     .option(
       '--html-max-mb <mb>',
@@ -300,21 +575,53 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
 
   cli
     .command('rows')
-    .argument('<run>', 'a run folder, or its name in runs/')
-    .description('say how exactly the calls of a run were recorded, and write training rows')
-    .option('--out <file>', 'write the rows to this file, one JSON object a line')
+    .argument('<runs...>', 'run folders, or their names in runs/')
+    .description('say how exactly the calls of runs were recorded, and write rows to train on')
+    .option('--out <file>', 'write the rows to this file')
     .option('--force', 'with --out: overwrite a file that holds no rows')
+    .addOption(
+      new Option('--as <form>', 'what reads the rows (default: tokens, our own)').choices([
+        'tokens',
+        'sft',
+        'preference',
+        'tinker',
+        'art',
+        'trl',
+      ]),
+    )
+    .addOption(
+      new Option('--format <format>', 'of the file (default: by its name, or jsonl)').choices([
+        'jsonl',
+        'parquet',
+      ]),
+    )
+    .option(
+      '--filter <filter>',
+      "all, success, or 'reward>=X' in quotes (default: success for sft, else all)",
+    )
+    .option('--threshold <r>', 'with --filter reward: the least reward', threshold)
+    .option('--max-per-task <n>', 'most attempts of a task, or pairs', wholeNumber(1))
+    .option('--best-of-n <n>', 'of every n attempts at a task, the best one alone', wholeNumber(1))
+    .option('--margin <r>', 'of preference pairs: the least difference of rewards', threshold)
+    .addOption(
+      new Option('--loss <loss>', 'of tinker: what datums are for (default: rl)').choices([
+        'rl',
+        'cross_entropy',
+      ]),
+    )
     .option('--text-only', 'rows of messages, where tokens are not known or not wanted')
     .option('--seat <seat>', 'whose calls (default: agent)')
     .option('--max-length <n>', 'cut rows to so many tokens', wholeNumber(1))
     .option('--drop-truncated', 'leave out rows that were cut, or whose last output ended for its length')
     .option('--min-reward <r>', 'leave out attempts with less', threshold)
     .option('--json', 'print the report as JSON')
-    .action(async (run: string, options: Parameters<typeof import('./rows-command.ts').rowsCommand>[1]) => {
-      const { rowsCommand } = await import('./rows-command.ts')
-      await rowsCommand(run, options, io)
-      done(exitCodes.done)
-    })
+    .action(
+      async (runs: string[], options: Parameters<typeof import('./rows-command.ts').rowsCommand>[1]) => {
+        const { rowsCommand } = await import('./rows-command.ts')
+        await rowsCommand(runs, options, io)
+        done(exitCodes.done)
+      },
+    )
 
   cli
     .command('list')
@@ -359,6 +666,12 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
 
   return cli
 }
+
+const foreignImports = [
+  ['verifiers', 'results of verifiers: results.jsonl of v0, traces.jsonl of v1'],
+  ['inspect', 'a log of Inspect AI, .json or .eval'],
+  ['chat', 'conversations in the chat shape, JSON lines'],
+] as const
 
 /**
  * The command line as a function: `argv` without `node` and the script's name. Prints errors as one line and gives

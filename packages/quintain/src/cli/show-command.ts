@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import { type AttemptRecord, foldRun, QuintainError } from '../core/index.ts'
 import {
   formatAttempt,
@@ -10,6 +11,8 @@ import {
   readAttempt,
   styleFor,
 } from '../report/index.ts'
+import { isTraining } from '../train/training-folder.ts'
+import { checkpointReport, isCheckpoint } from './checkpoint-report.ts'
 import type { CliIo } from './io.ts'
 import { findOneRun } from './run-path.ts'
 
@@ -29,6 +32,10 @@ export async function showCommand(
   io: CliIo,
 ): Promise<void> {
   const dir = await findOneRun(run, io.cwd)
+  if (!(await isTraining(dir)) && (await isCheckpoint(dir))) {
+    await checkpointReport({ dir, name: relative(io.cwd, dir) || '.' }, options, io)
+    return
+  }
   const style = styleFor(io.stdout, io.env)
   const { worst = false, failed = false } = options
   if (options.call !== undefined && name === undefined && !worst && !failed)

@@ -3,12 +3,14 @@ import type { Clock } from './clock.ts'
 import type { Duration } from './duration.ts'
 import { QuintainError } from './errors.ts'
 import { FaultError } from './fault-error.ts'
+import type { AskJudge } from './judge.ts'
 import type { Content, Message, ToolMessage } from './message.ts'
 import type { Outcome } from './records.ts'
 import type { Rng } from './rng.ts'
-import type { Box, BoxLimits, BoxOptions } from './sandbox.ts'
+import type { Box, BoxLimits, BoxOptions, ExecResult } from './sandbox.ts'
 import { refuseUnknown } from './suggest.ts'
 import type { Tool } from './tool.ts'
+import type { WireSettings } from './wire.ts'
 
 /** The contract version that this package speaks; `package.json` of an environment names it under `quintain.contract`. */
 export const contractVersion = 1
@@ -137,6 +139,19 @@ export interface GradingBoxOptions extends Omit<EnvironmentBoxOptions, 'network'
    * (the default), as files that it may change, or not at all. Links are kept only where they lead to an artefact.
    */
   artefacts?: 'read-only' | 'writable' | 'none'
+  /**
+   * Start a Python interpreter with the box, whose end `GradingBox.ended` tells. Boxes of the same options are kept ready, so
+   * that interpreters have started and imported before they are wanted; each is given out once. Without artefacts only.
+   */
+  python?: GradingPython
+}
+
+/** An interpreter in a grading box: the one that whoever runs has named (`QUINTAIN_PYTHON`), else `python3` of the box. */
+export interface GradingPython {
+  /** After the name of the interpreter. Nothing of a task belongs here: such a box is for any. */
+  arguments: readonly string[]
+  /** Name to talk with it by. The variable `QUINTAIN_SITE` tells it folders of packages, with colons between. */
+  talk: string
 }
 
 /** Boxes for graders. The agent's own boxes are gone by then, with every process in them. */
@@ -152,6 +167,8 @@ export interface GradingSandbox {
 export interface GradingBox extends Box {
   /** How the artefacts are in it: drivers can keep only so many as files that nothing can change. */
   readonly artefacts?: 'read-only' | 'writable' | 'none'
+  /** How the interpreter ended that was started with the box (`python`). The signal ends it. */
+  ended?(options?: { signal?: AbortSignal }): Promise<ExecResult>
 }
 
 export interface WorldContext<Options> {
@@ -233,6 +250,8 @@ export interface RewardContext<Options, Data, Secret, State> {
   state: State
   /** Fresh boxes with the artefacts of the agent's, for an environment that declares `sandbox`. */
   sandbox: GradingSandbox
+  /** Asks a model that the environment names in `judges`. */
+  judge: AskJudge
   options: Options
   /** Aborted at the end of the grading budget. */
   signal: AbortSignal
@@ -342,6 +361,9 @@ export interface SandboxDefinition {
   boxes?: number
 }
 
+/** JSON of any shape, or of a schema. */
+export type OutputFormat = NonNullable<WireSettings['responseFormat']>
+
 /** What an environment asks of a harness or a door. */
 export type Need = 'turns' | 'tools' | 'seats' | 'images' | 'groupRewards' | 'sandbox'
 
@@ -373,6 +395,17 @@ export interface Definition<
   sandbox?:
     | SandboxDefinition
     | ((context: { options: StandardSchemaV1.InferOutput<OptionsSchema> }) => SandboxDefinition)
+  /**
+   * Names of models that its graders ask, such as the one that a hosted grader was written for. Whoever runs it says which
+   * model each of them is (`--judge NAME=MODEL`); without that nothing is run, since judges cost money.
+   */
+  judges?:
+    | readonly string[]
+    | ((context: { options: StandardSchemaV1.InferOutput<OptionsSchema> }) => readonly string[])
+  /** The form in which the agent's model is asked to answer, where its provider can be told so. Agents of one's own ask for it themselves. */
+  output?:
+    | OutputFormat
+    | ((context: { options: StandardSchemaV1.InferOutput<OptionsSchema> }) => OutputFormat | undefined)
   /** Seats beside `agent`. */
   seats?: Record<Seat, SeatDefinition<StandardSchemaV1.InferOutput<OptionsSchema>, Data, Secret>>
   /** The seat that moves first; `agent` when absent. */
@@ -443,6 +476,8 @@ const definitionKeys = [
   'needs',
   'permissions',
   'sandbox',
+  'judges',
+  'output',
   'seats',
   'first',
   'world',
@@ -594,6 +629,7 @@ function checkRest(definition: ErasedDefinition, rewards: readonly [string, unkn
   }
   if (typeof permissions === 'object' && permissions !== null)
     known(permissions, permissionKeys, '"permissions"')
+  for (const judge of judgesIn(definition.judges)) checkJudge(judge)
   const { sandbox } = definition as { sandbox?: unknown }
   if (sandbox !== undefined && typeof sandbox !== 'function') checkSandbox(sandbox)
   const { floor = [] } = definition as { floor?: unknown }
@@ -661,6 +697,21 @@ function withoutSandbox(): Promise<never> {
         'the environment asks for a box and does not declare that it needs one; add `sandbox: {}` to it',
       retryable: false,
     }),
+  )
+}
+
+/** The judges of an environment that names them without its options. */
+function judgesIn(judges: unknown): readonly unknown[] {
+  if (judges === undefined || typeof judges === 'function') return []
+  if (!Array.isArray(judges)) complain('"judges" is no list of names.')
+  return judges as unknown[]
+}
+
+/** Refuses, as `definition_invalid`, what is no name of a judge. */
+export function checkJudge(judge: unknown): string {
+  if (typeof judge === 'string' && /^[^\s=*]{1,200}$/.test(judge)) return judge
+  complain(
+    `a judge is called ${JSON.stringify(judge)}; name it by 1 to 200 characters without space, "=" and "*".`,
   )
 }
 

@@ -64,11 +64,11 @@ export interface ToolBox {
   /**
    * Carries out the calls of one model reply, in order, and gives one message per call. A truncated reply runs none.
    * `done` is set when a tool's result ended the episode; `truncated` when the reply was cut, by its finish or by
-   * arguments that end open.
+   * arguments that end open. `content` is what the reply said beside its calls, where nobody has recorded it yet.
    */
   run(
     calls: readonly ToolCall[],
-    reply: { truncated: boolean },
+    reply: { truncated: boolean; content?: Content },
   ): Promise<{ messages: ToolMessage[]; done?: string; executed: number; truncated: boolean }>
 }
 
@@ -125,3 +125,6 @@ export interface ModelAddress {
  * walls (`none`) reach `baseURL` itself, and those in `memory` reach nothing.
  */
 export const boxGateway = { port: 4010, socketPath: '/run/quintain-gateway.sock' } as const
+
+/** In the place of a harness's name: the seat is played by clients who hold its sessions over a door. */
+export const doorHarness = 'door@1'

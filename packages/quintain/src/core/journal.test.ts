@@ -90,6 +90,7 @@ describe('writing', () => {
   test('an order is on disk when appendOrders resolves, an attempt when flush resolves', async () => {
     const dir = temporaryFolder()
     const journal = await Journal.create(dir, manifest())
+    await journal.appendOrders([])
     await journal.appendOrders([request, order(0)])
     expect(await statuses(dir)).toEqual(['pending'])
     journal.appendAttempt(entry(0))

@@ -185,6 +185,7 @@ export class Journal {
     this.check()
     let text = ''
     for (const record of records) text += jsonLine(record)
+    if (text === '') return
     try {
       await this.files.orders.append(Buffer.from(text))
     } catch (error) {
@@ -534,6 +535,7 @@ class Window {
 class AppendFile {
   size: number
   private readonly handle: FileHandle
+  private last: Promise<void> = Promise.resolve()
   private constructor(handle: FileHandle, size: number) {
     this.handle = handle
     this.size = size
@@ -549,7 +551,14 @@ class AppendFile {
     }
   }
 
-  async append(...chunks: Uint8Array[]): Promise<void> {
+  /** Appends behind whatever is being appended. */
+  append(...chunks: Uint8Array[]): Promise<void> {
+    const appended = this.last.then(() => this.appendNow(chunks))
+    this.last = appended.catch(() => {})
+    return appended
+  }
+
+  private async appendNow(chunks: Uint8Array[]): Promise<void> {
     let position = this.size
     try {
       // writev may write less than it was given, as on a disk that is filling up.

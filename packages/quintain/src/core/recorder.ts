@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Seat } from './environment.ts'
-import type { AssistantMessage, Message } from './message.ts'
+import { type AssistantMessage, type Message, textOf } from './message.ts'
 import type { TokenData, ToolSpec } from './model.ts'
 import { RecordBudget } from './record-budget.ts'
 import type { CallRecord, MessageNode } from './records.ts'
@@ -31,7 +31,8 @@ export class Recorder {
   readonly calls: CallRecord[] = []
   /** Each set of tools that calls were given, once. */
   readonly toolSets: ToolSpec[][] = []
-  private readonly children = new Map<number, number[]>()
+  /** Nodes by what they follow, who says them and how long they are: programs send whole histories at every call. */
+  private readonly slots = new Map<number, number[]>()
   private readonly leaves = new Map<Seat, number>()
   private readonly tokens = new TokenStore()
 
@@ -180,7 +181,7 @@ export class Recorder {
   private following(nodes: readonly number[], seat: Seat, message: Message): number[] {
     const found: number[] = []
     for (const node of nodes)
-      for (const child of this.children.get(node) ?? []) {
+      for (const child of this.slots.get(slotOf(node, message)) ?? []) {
         const held = this.nodes[child]!
         if (held.seat === seat && isSameMessage(held.message, message)) found.push(child)
       }
@@ -209,10 +210,19 @@ export class Recorder {
     const node: MessageNode = { parent, seat, message, sampled: options.sampled ?? false }
     if (options.reward !== undefined) node.reward = options.reward
     const index = this.nodes.push(node) - 1
-    const siblings = this.children.get(parent)
-    if (siblings === undefined) this.children.set(parent, [index])
+    const slot = slotOf(parent, message)
+    const siblings = this.slots.get(slot)
+    if (siblings === undefined) this.slots.set(slot, [index])
     else siblings.push(index)
     this.leaves.set(seat, index)
     return index
   }
+}
+
+const roles: readonly Message['role'][] = ['system', 'user', 'assistant', 'tool']
+
+/** One number for what messages that are the same have in common: their parent, role and length of text. */
+function slotOf(parent: number, { role, content }: Message): number {
+  const length = typeof content === 'string' ? content.length : textOf(content).length
+  return ((parent + 1) * roles.length + roles.indexOf(role)) * 2 ** 30 + length
 }

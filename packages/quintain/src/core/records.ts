@@ -420,6 +420,13 @@ export const manifestRecord = z.object({
       agentDigest: z.string().optional(),
     }),
   ),
+  /** The models that stood for the judges of the environment, by the judge's name. */
+  judges: z
+    .record(
+      z.string(),
+      z.object({ policy: z.string(), endpoint: z.string().optional(), server: z.string().optional() }),
+    )
+    .optional(),
   seed: z.string(),
   /** The run's own limits with the defaults under them; the environment's and the tasks' stand between. */
   limits,

@@ -1,5 +1,5 @@
+import { isObject, readChatMessages } from '../core/chat-messages.ts'
 import { type Outcome, outcomes, type ToolSpec, type Usage } from '../core/index.ts'
-import { isObject, readChatMessages } from './chat-messages.ts'
 import type { Conversation, ConversationFormat } from './conversation.ts'
 import { isTrial } from './tau-bench-format.ts'
 

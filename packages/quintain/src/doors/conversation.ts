@@ -9,6 +9,8 @@ export interface Conversation {
   /** Which attempt at it, from 0, when the file says so. */
   trial?: number
   messages: Message[]
+  /** Which of the messages a model produced, where the file says so; those of the assistant after a first question when absent. */
+  sampled?: readonly boolean[]
   /** Tools that were on offer, when the file says so. */
   tools?: readonly ToolSpec[]
   /** The reward that the file holds; null when it says that there is none. */
@@ -16,6 +18,8 @@ export interface Conversation {
   success?: boolean
   /** Parts of the reward that count for nothing by themselves. */
   metrics?: Record<string, number | null>
+  /** What was measured: the environment, or the task of a whole evaluation. */
+  measured?: string
   /** Who played: a model's name. */
   policy?: string
   sampling?: Record<string, unknown>
@@ -37,10 +41,15 @@ export interface Conversation {
   rest?: Record<string, unknown>
   /** What was odd about it and kept all the same. */
   notes: string[]
+  /** What is true of all conversations of its kind, and a reader of the figures must know. */
+  caveats?: readonly string[]
 }
 
 /** A conversation, or what stands in its place and cannot be read. */
 export type ReadConversation = Conversation | { place: string; problem: string }
+
+/** A value of a file of recordings and where it stands, or why there is none. */
+export type RecordedValue = { place: string } & ({ value: unknown } | { problem: string })
 
 /** A format of recorded conversations. */
 export interface ConversationFormat {
@@ -49,6 +58,10 @@ export interface ConversationFormat {
   knows(value: unknown): boolean
   /** A value as a conversation, or what is wrong with it. */
   read(value: unknown): Omit<Conversation, 'place'> | string
+  /** In the place of `read`, where one value may be several conversations. */
+  readAll?(value: unknown): (Omit<Conversation, 'place'> | string)[]
+  /** The values of a file, where they are not lines of JSON, nor the elements of an array. */
+  values?(path: string): AsyncGenerator<RecordedValue, void, undefined>
   /** What a reward of this format says, for the rubric of an imported run. */
   rubric: string
   /** Whether a reward is a success; undefined where rewards do not say. */

@@ -1,4 +1,4 @@
-import { isObject } from './chat-messages.ts'
+import { isObject } from '../core/chat-messages.ts'
 import { keyOf, literal, TooDeep } from './literal.ts'
 import type { ChangingCall, ProposedTask } from './proposed-tasks.ts'
 import { type RecordedTool, safeToolName } from './recorded-tools.ts'

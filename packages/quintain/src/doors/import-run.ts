@@ -10,12 +10,16 @@ import { formatNamed, formatOf, readConversations } from './read-conversations.t
 export interface ImportOptions {
   /** Folder of the run; it must not be there yet. */
   out: string
-  /** `tau-bench` or `chat`; seen from the file when absent. */
-  as?: string
+  /** `tau-bench`, `verifiers`, `inspect` or `chat`, or a format itself; seen from the file when absent. */
+  as?: string | ConversationFormat
   /** Who played; what the file says when absent, and `imported:FILE` where it says nothing. */
   policy?: string
   /** Name of what was measured; the format's name when absent. Runs of another name are not compared. */
   name?: string
+  /** Leave out what cannot be read, and tell of it, in place of refusing the file. */
+  drop?: boolean
+  /** Settings of the model, where the file does not say them. */
+  sampling?: Record<string, unknown>
 }
 
 /** What came of an import. */
@@ -27,6 +31,8 @@ export interface ImportedRun {
   tasks: number
   /** What a reader of the figures must know. */
   warnings: string[]
+  /** What was left out of it, a line each: the place, and why. */
+  dropped: string[]
 }
 
 /**
@@ -44,17 +50,26 @@ export interface ImportedRun {
  * @example await importRun('gpt-4o-airline.json', { as: 'tau-bench', out: 'runs/airline' })
  */
 export async function importRun(path: string, options: ImportOptions): Promise<ImportedRun> {
-  const { out } = options
-  const format = options.as === undefined ? await formatOf(path) : formatNamed(options.as)
+  const { out, as, drop = false } = options
+  const format = as === undefined ? await formatOf(path) : typeof as === 'string' ? formatNamed(as) : as
   if ((await stat(out).catch(() => undefined)) !== undefined) {
     throw new QuintainError('run_exists', `${out} is there already; choose another folder.`, {
       facts: { dir: out },
     })
   }
   const before = await stampOf(path)
-  const survey = await surveyConversations(path, format)
+  const survey = await surveyConversations(path, format, { drop })
+  if (
+    survey.sampling !== undefined &&
+    Object.keys(survey.sampling).length === 0 &&
+    options.sampling !== undefined
+  )
+    survey.sampling = options.sampling
   const policy = options.policy ?? policyOf(survey, path)
-  const manifest = manifestOf(survey, format, { policy, name: options.name ?? format.name })
+  const manifest = manifestOf(survey, format, {
+    policy,
+    name: options.name ?? survey.measured ?? format.name,
+  })
   const orders = ordersOf(survey)
   // A name that no other import uses, so that nothing of anybody else is ever taken away.
   const draft = `${out}.importing-${process.pid}-${manifest.id.slice(0, 8)}`
@@ -62,7 +77,11 @@ export async function importRun(path: string, options: ImportOptions): Promise<I
   try {
     try {
       await journal.appendOrders([manifest.request, ...orders.values()])
-      await writeAttempts(journal, orders, readConversations(path, format), { survey, format, policy })
+      await writeAttempts(journal, orders, readConversations(path, format, { lenient: drop }), {
+        survey,
+        format,
+        policy,
+      })
       if ((await stampOf(path)) !== before) throw changed(path)
     } finally {
       await journal.close()
@@ -79,6 +98,7 @@ export async function importRun(path: string, options: ImportOptions): Promise<I
     orders: orders.size,
     tasks: survey.tasks.length,
     warnings: warningsOf(survey),
+    dropped: [...survey.dropped].map(([place, why]) => `${place}: ${why}`),
   }
 }
 
@@ -122,7 +142,7 @@ function manifestOf(
       reference: 'imported',
       options: {},
       rewards: { [component]: { kind: 'reward', weight: 1 } },
-      metrics: [...format.metrics],
+      metrics: survey.metrics,
       success: survey.success,
     },
     rubric: importedRubric(format),
@@ -192,6 +212,7 @@ async function writeAttempts(
   const next = new Map<string, number>()
   let read = 0
   for await (const conversation of conversations) {
+    if (survey.dropped.has(conversation.place)) continue
     if ('problem' in conversation) throw changed(conversation.place)
     read++
     const task = taskOf(conversation)
@@ -217,8 +238,9 @@ async function writeAttempts(
   await journal.flush()
 }
 
-function warningsOf({ missing, policies, faults, unscored, successOfSome, notes }: Survey): string[] {
-  const warnings: string[] = []
+function warningsOf(survey: Survey): string[] {
+  const { missing, policies, faults, unscored, successOfSome, notes, caveats } = survey
+  const warnings: string[] = [...caveats]
   if (missing.length > 0) {
     const shown = missing.slice(0, 5).map(({ task, trial }) => `trial ${trial} of task ${task}`)
     const more = missing.length > shown.length ? ` and ${missing.length - shown.length} more` : ''
@@ -228,7 +250,9 @@ function warningsOf({ missing, policies, faults, unscored, successOfSome, notes 
   }
   if (faults > 0) {
     warnings.push(
-      `${faults === 1 ? 'A conversation is an exception' : `${faults} conversations are exceptions`} of the original run, which called it reward 0. Here it is a fault and nobody's score.`,
+      faults === 1
+        ? "A conversation is an exception of the original run, whatever reward it wrote for it. Here it is a fault and nobody's score."
+        : `${faults} conversations are exceptions of the original run, whatever rewards it wrote for them. Here they are faults and nobody's score.`,
     )
   }
   if (unscored > 0)

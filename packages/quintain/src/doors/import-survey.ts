@@ -32,7 +32,20 @@ export interface Survey {
   faults: number
   unscored: number
   notes: number
+  /** What was measured, where all conversations that say it say the same. */
+  measured: string | undefined
+  /** Metrics that conversations have and the format does not name. */
+  metrics: string[]
+  /** What is true of all conversations of their kind. */
+  caveats: string[]
+  /** Why what stands in these places is no part of the run. */
+  dropped: ReadonlyMap<string, string>
 }
+
+/** A file of more that cannot be read is another kind of file. */
+const mostDropped = 10_000
+/** Names of metrics; more are no names. */
+const mostMetrics = 1000
 
 function refuse(path: string, what: string, facts: Record<string, unknown> = {}): QuintainError {
   return new QuintainError('import_invalid', `${path}: ${what} Nothing was written.`, {
@@ -47,9 +60,24 @@ const sparsest = 2
  * Reads a whole file and checks that a run can be made of it: every conversation readable, no task's trial twice, rewards
  * where the format wants them. Holds a few words of each conversation, never the conversations.
  *
+ * With `drop`, what cannot be read, and a trial that was there before, is left out and told in `dropped`.
+ *
  * Throws `import_invalid`, which says which conversation.
  */
-export async function surveyConversations(path: string, format: ConversationFormat): Promise<Survey> {
+export async function surveyConversations(
+  path: string,
+  format: ConversationFormat,
+  { drop = false }: { drop?: boolean } = {},
+): Promise<Survey> {
+  const dropped = new Map<string, string>()
+  const refuseOrDrop = (place: string, what: string, facts: Record<string, unknown> = {}) => {
+    if (!drop || dropped.size >= mostDropped)
+      throw refuse(path, facts['trial'] === undefined ? `${place}${what}` : what, { place, ...facts })
+    dropped.set(place, what.replace(/^:? |\.$/g, ''))
+  }
+  const metrics = new Set<string>(format.metrics)
+  const caveats = new Set<string>()
+  const measured = new Set<string>()
   const tasks = new Map<string, SurveyedTask>()
   const places: string[] = []
   const policies = new Set<string>()
@@ -64,17 +92,40 @@ export async function surveyConversations(path: string, format: ConversationForm
   let tools: readonly ToolSpec[] | undefined
   let [faults, unscored, notes] = [0, 0, 0]
 
-  for await (const found of readConversations(path, format)) {
-    if ('problem' in found) throw refuse(path, `${found.place}: ${found.problem}.`, { place: found.place })
+  for await (const found of readConversations(path, format, { lenient: drop })) {
+    if ('problem' in found) {
+      refuseOrDrop(found.place, `: ${found.problem}.`)
+      continue
+    }
     const conversation = found
     const { place, trial, reward } = conversation
-    if (format.needsReward && reward === undefined && conversation.fault === undefined)
-      throw refuse(path, `${place}${named(conversation)} has no reward.`, { place })
-    if (conversation.messages.length === 0 && conversation.fault === undefined)
-      throw refuse(path, `${place}${named(conversation)} has no messages.`, { place })
-    const number = places.push(place) - 1
+    if (format.needsReward && reward === undefined && conversation.fault === undefined) {
+      refuseOrDrop(place, `${named(conversation)} has no reward.`)
+      continue
+    }
+    if (conversation.messages.length === 0 && conversation.fault === undefined) {
+      refuseOrDrop(place, `${named(conversation)} has no messages.`)
+      continue
+    }
     const id = taskOf(conversation)
     let task = tasks.get(id)
+    const at = trial ?? task?.trials.size ?? 0
+    const earlier = task?.trials.get(at)
+    if (earlier !== undefined) {
+      const what = `${places[earlier]} and ${place} are both trial ${at} of task ${JSON.stringify(id)}; keep one.`
+      refuseOrDrop(place, what, { task: id, trial: at })
+      continue
+    }
+    if (trial === undefined) unnumbered ??= place
+    else numbered ??= place
+    if (unnumbered !== undefined && numbered !== undefined) {
+      throw refuse(
+        path,
+        `${unnumbered} has no trial number, and ${numbered} has one; number all of them or none.`,
+        { place: unnumbered },
+      )
+    }
+    const number = places.push(place) - 1
     if (task === undefined) {
       const { split = 'test', tags } = conversation
       const trials = new Map<number, number>()
@@ -88,25 +139,11 @@ export async function surveyConversations(path: string, format: ConversationForm
       tasks.set(id, task)
       secrets.set(id, sha256(canonicalJson(conversation.secret ?? null)))
     }
-    if (trial === undefined) unnumbered ??= place
-    else numbered ??= place
-    if (unnumbered !== undefined && numbered !== undefined) {
-      throw refuse(
-        path,
-        `${unnumbered} has no trial number, and ${numbered} has one; number all of them or none.`,
-        { place: unnumbered },
-      )
-    }
-    const at = trial ?? task.trials.size
-    const earlier = task.trials.get(at)
-    if (earlier !== undefined) {
-      throw refuse(
-        path,
-        `${places[earlier]} and ${place} are both trial ${at} of task ${JSON.stringify(id)}; keep one.`,
-        { place, task: id, trial: at },
-      )
-    }
     task.trials.set(at, number)
+    for (const name of Object.keys(conversation.metrics ?? {}))
+      if (metrics.size < mostMetrics) metrics.add(name)
+    if (conversation.measured !== undefined && measured.size < 2) measured.add(conversation.measured)
+    for (const caveat of conversation.caveats ?? []) caveats.add(caveat)
     if (conversation.policy !== undefined) policies.add(conversation.policy)
     const settings = canonicalJson(conversation.sampling ?? {})
     sameSampling &&= sampling === undefined || sampling === settings
@@ -120,7 +157,11 @@ export async function surveyConversations(path: string, format: ConversationForm
     if (conversation.success !== undefined) said++
     notes += conversation.notes.length
   }
-  if (places.length === 0) throw refuse(path, 'there is no conversation in it.')
+  if (places.length === 0) {
+    const [first] = dropped
+    const why = first === undefined ? '' : ` ${dropped.size} could not be read; ${first[0]}: ${first[1]}.`
+    throw refuse(path, `there is no conversation in it.${why}`)
+  }
 
   const sorted = inOrder([...tasks.values()])
   return {
@@ -142,6 +183,10 @@ export async function surveyConversations(path: string, format: ConversationForm
     faults,
     unscored,
     notes,
+    measured: measured.size === 1 ? [...measured][0] : undefined,
+    metrics: [...metrics],
+    caveats: [...caveats],
+    dropped,
   }
 }
 

@@ -128,12 +128,17 @@ function verdictOf(conversation: Conversation, survey: Survey, format: Conversat
 function trajectoryOf(
   attempt: string,
   order: OrderRecord,
-  { messages, policy: model, sampling, tools }: Conversation,
+  { messages, sampled: known, policy: model, sampling, tools }: Conversation,
   policy: string,
 ): TrajectoryRecord {
   const asked = messages.findIndex(({ role }) => role === 'user')
   const nodes = messages.map((message, at): MessageNode => {
-    return { parent: at - 1, seat: 'agent', message, sampled: message.role === 'assistant' && at > asked }
+    return {
+      parent: at - 1,
+      seat: 'agent',
+      message,
+      sampled: message.role === 'assistant' && (known?.[at] ?? at > asked),
+    }
   })
   const calls = nodes.flatMap(({ message, sampled, parent }, output): TrajectoryRecord['calls'] => {
     if (!sampled || message.role !== 'assistant') return []

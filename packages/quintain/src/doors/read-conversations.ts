@@ -1,13 +1,17 @@
+import { isObject } from '../core/chat-messages.ts'
 import { didYouMean, QuintainError } from '../core/index.ts'
 import { chatFormat } from './chat-format.ts'
-import { isObject } from './chat-messages.ts'
-import type { ConversationFormat, ReadConversation } from './conversation.ts'
-import { type RecordedValue, recordedValues } from './recorded-values.ts'
+import type { ConversationFormat, ReadConversation, RecordedValue } from './conversation.ts'
+import { recordedValues } from './recorded-values.ts'
+import { inspectFormat } from './rows-in/inspect-format.ts'
+import { withoutNaN } from './rows-in/python-json.ts'
+import { verifiersFormat } from './rows-in/verifiers-format.ts'
 import { tauBenchFormat } from './tau-bench-format.ts'
 
-const formats = [tauBenchFormat, chatFormat]
+/** As their names are told; what looks like another's is looked for before chat, whose shape is the loosest. */
+const formats = [tauBenchFormat, chatFormat, verifiersFormat(), inspectFormat()]
 
-/** The format of a name, `tau-bench` or `chat`. Throws `usage` for another. */
+/** The format of a name: `tau-bench`, `verifiers`, `inspect` or `chat`. Throws `usage` for another. */
 export function formatNamed(name: string): ConversationFormat {
   const found = formats.find((format) => format.name === name)
   if (found !== undefined) return found
@@ -27,12 +31,14 @@ export function formatNamed(name: string): ConversationFormat {
  */
 export async function formatOf(path: string): Promise<ConversationFormat> {
   let problem: string | undefined
-  for await (const found of recordedValues(path)) {
+  if (path.endsWith('.eval')) return formatNamed('inspect')
+  for await (const found of recordedValues(path, { repair: withoutNaN })) {
     if ('problem' in found) {
       problem ??= `${found.place}: ${found.problem}`
       continue
     }
-    const format = formats.find((one) => one.knows(found.value))
+    const known = formats.filter((one) => one.knows(found.value))
+    const format = known.find((one) => one !== chatFormat) ?? known[0]
     if (format !== undefined) return format
     if (isMessage(found.value)) return chatFormat
     problem ??= `${found.place}: it is neither a list of messages, nor an object with "messages", nor a result of tau-bench`
@@ -56,16 +62,25 @@ function isMessage(value: unknown): boolean {
 export async function* readConversations(
   path: string,
   format: ConversationFormat,
+  { lenient = false }: { lenient?: boolean } = {},
 ): AsyncGenerator<ReadConversation, void, undefined> {
-  const values = recordedValues(path)
-  const first = await values.next()
-  if (first.done) return
-  if (format === chatFormat && 'value' in first.value && isMessage(first.value.value)) {
-    yield* oneConversation(first.value.value, values)
-    return
+  // What other platforms write is Python's JSON; of what people write, a number that is none is a slip to be told of.
+  const strict = !lenient && (format === tauBenchFormat || format === chatFormat)
+  const repair = strict ? {} : { repair: withoutNaN }
+  const values = format.values?.(path) ?? recordedValues(path, repair)
+  try {
+    const first = await values.next()
+    if (first.done) return
+    if (format === chatFormat && 'value' in first.value && isMessage(first.value.value)) {
+      yield* oneConversation(first.value.value, values)
+      return
+    }
+    yield* conversationsOf(first.value, format)
+    for await (const found of values) yield* conversationsOf(found, format)
+  } finally {
+    // Whoever stops at the first leaves no file open.
+    await values.return()
   }
-  yield conversationOf(first.value, format)
-  for await (const found of values) yield conversationOf(found, format)
 }
 
 async function* oneConversation(
@@ -78,12 +93,18 @@ async function* oneConversation(
     if ('problem' in found) problems.push(found)
     else messages.push(found.value)
   }
-  yield conversationOf({ place: 'conversation 1', value: messages }, chatFormat)
+  yield* conversationsOf({ place: 'conversation 1', value: messages }, chatFormat)
   yield* problems
 }
 
-function conversationOf(found: RecordedValue, format: ConversationFormat): ReadConversation {
-  if ('problem' in found) return found
-  const read = format.read(found.value)
-  return typeof read === 'string' ? { place: found.place, problem: read } : { place: found.place, ...read }
+function* conversationsOf(found: RecordedValue, format: ConversationFormat): Generator<ReadConversation> {
+  if ('problem' in found) {
+    yield found
+    return
+  }
+  const all = format.readAll?.(found.value) ?? [format.read(found.value)]
+  for (const [at, read] of all.entries()) {
+    const place = all.length === 1 ? found.place : `${found.place}, trace ${at + 1}`
+    yield typeof read === 'string' ? { place, problem: read } : { place, ...read }
+  }
 }

@@ -11,12 +11,13 @@ import {
   readJsonlFile,
 } from '../core/index.ts'
 import { ArrayElements } from './array-elements.ts'
+import type { RecordedValue } from './conversation.ts'
 
-/** A value of a file of recordings and where it stands, or why there is none. */
-export type RecordedValue = { place: string } & ({ value: unknown } | { problem: string })
+export type { RecordedValue }
 
-/** Longer conversations are a problem, not a crash. */
-const mostBytes = 256 * 1024 * 1024
+/** Bytes of the longest conversation: a longer one is a problem, not a crash. */
+export const longestValue = 256 * 1024 * 1024
+const mostBytes = longestValue
 /** How much is read to tell what kind of file it is. */
 const headBytes = 1024 * 1024
 
@@ -25,14 +26,22 @@ const headBytes = 1024 * 1024
  * is, is seen from its beginning; a name that ends in `.jsonl` or `.ndjson` says lines. Never throws for what is in the
  * file: a value that cannot be read is a `problem` with its place, and the next is read all the same.
  *
+ * With `repair`, a text that is no JSON is given to it first, and what it makes of it is read.
+ *
  * Throws `import_invalid` for a file that is missing, no file, empty, or not UTF-8.
  */
-export async function* recordedValues(path: string): AsyncGenerator<RecordedValue, void, undefined> {
+export async function* recordedValues(
+  path: string,
+  { repair }: { repair?: (text: string) => string } = {},
+): AsyncGenerator<RecordedValue, void, undefined> {
   const kind = await kindOfFile(path)
-  if (kind === 'lines') yield* lines(path)
-  else if (kind === 'array') yield* elements(path)
-  else yield* single(path)
+  const reading = (text: string) => parse(text, repair)
+  if (kind === 'lines') yield* lines(path, reading)
+  else if (kind === 'array') yield* elements(path, reading)
+  else yield* single(path, reading)
 }
+
+type Reading = (text: string) => unknown
 
 function refuse(path: string, what: string, cause?: unknown): QuintainError {
   return new QuintainError('import_invalid', `${path}: ${what}`, {
@@ -93,7 +102,7 @@ function isJson(text: string): boolean {
   }
 }
 
-async function* lines(path: string): AsyncGenerator<RecordedValue, void, undefined> {
+async function* lines(path: string, parse: Reading): AsyncGenerator<RecordedValue, void, undefined> {
   // Issues come before the record that follows them, so they are handed on in the order of the file.
   const found: RecordedValue[] = []
   const records = readJsonlFile(path, {
@@ -110,13 +119,13 @@ async function* lines(path: string): AsyncGenerator<RecordedValue, void, undefin
   yield* found
 }
 
-async function* elements(path: string): AsyncGenerator<RecordedValue, void, undefined> {
+async function* elements(path: string, parse: Reading): AsyncGenerator<RecordedValue, void, undefined> {
   const splitter = new ArrayElements(mostBytes)
   for await (const chunk of createReadStream(path, { highWaterMark: headBytes })) {
     for (const { index, bytes } of splitter.push(chunk as Buffer)) {
       const place = `conversation ${index + 1}`
       if (bytes === undefined) yield { place, problem: `it has more than ${mostBytes} bytes` }
-      else yield parsed(bytes, place)
+      else yield parsed(bytes, place, parse)
     }
   }
   const ending = splitter.end()
@@ -125,7 +134,7 @@ async function* elements(path: string): AsyncGenerator<RecordedValue, void, unde
   if (ending === 'trailing_text') yield { place: 'the end', problem: 'text stands behind the array' }
 }
 
-async function* single(path: string): AsyncGenerator<RecordedValue, void, undefined> {
+async function* single(path: string, parse: Reading): AsyncGenerator<RecordedValue, void, undefined> {
   const place = 'conversation 1'
   const pieces: Buffer[] = []
   let bytes = 0
@@ -138,10 +147,10 @@ async function* single(path: string): AsyncGenerator<RecordedValue, void, undefi
   }
   const text = Buffer.concat(pieces)
   const marked = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf
-  yield parsed(marked ? text.subarray(3) : text, place)
+  yield parsed(marked ? text.subarray(3) : text, place, parse)
 }
 
-function parsed(bytes: Buffer, place: string): RecordedValue {
+function parsed(bytes: Buffer, place: string, parse: Reading): RecordedValue {
   if (!isUtf8(bytes)) return { place, problem: 'it is not valid UTF-8' }
   try {
     return valueAt(place, parse(bytes.toString('utf8')))
@@ -160,11 +169,13 @@ function valueAt(place: string, value: unknown): RecordedValue {
 }
 
 /** `JSON.parse`, with an error that quotes nothing of the text but says what Python's writer leaves behind most often. */
-function parse(text: string): unknown {
+function parse(text: string, repair?: (text: string) => string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (thrown) {
+    const repaired = repair?.(text) ?? text
+    if (repaired !== text) return parse(repaired)
     const found = /[:[,]\s*-?(NaN|Infinity)\b/.exec(text)?.[1]
     const hint = found === undefined ? '' : ` (it holds ${found}, which JSON has no word for)`
     throw new SyntaxError(`${jsonProblem(thrown)}${hint}`, { cause: thrown })

@@ -1,5 +1,5 @@
+import { isObject, readChatMessages } from '../core/chat-messages.ts'
 import type { Message, Outcome, ToolMessage } from '../core/index.ts'
-import { isObject, readChatMessages } from './chat-messages.ts'
 import type { Conversation, ConversationFormat } from './conversation.ts'
 
 /** The simulated customer's last word, by which it ends the conversation. */

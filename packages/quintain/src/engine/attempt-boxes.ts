@@ -2,6 +2,7 @@ import type {
   Artefacts,
   EnvironmentBoxOptions,
   ExecOptions,
+  ExecResult,
   GradingBox,
   GradingBoxOptions,
   GradingSandbox,
@@ -108,7 +109,7 @@ function plain<T extends object>(options: T): T {
 /** A box that is somewhere else. */
 export function boxOf(
   door: BoxDoor,
-  { box, id, driver, isolation, workdir, talks, artefacts }: StartedBox,
+  { box, id, driver, isolation, workdir, talks, artefacts, python }: StartedBox,
 ): GradingBox {
   const ask = <T>(request: BoxRequest, signal?: AbortSignal): Promise<T> =>
     door.ask(request, signal === undefined ? {} : { signal }) as Promise<T>
@@ -130,6 +131,11 @@ export function boxOf(
       )
     },
     ...(artefacts === undefined ? {} : { artefacts }),
+    ...(python === undefined
+      ? {}
+      : {
+          ended: ({ signal }: { signal?: AbortSignal } = {}) => ask<ExecResult>({ op: 'ended', box }, signal),
+        }),
     ...(talks
       ? {
           talk: (name: string, input?: string | Uint8Array) =>

@@ -39,6 +39,7 @@ import { AttemptBoxes } from './attempt-boxes.ts'
 import type { BoxDoor } from './box-protocol.ts'
 import { AgentFailure, Episode, type EpisodeEnd, type SeatPlayer } from './episode.ts'
 import { type Grading, grade } from './grade.ts'
+import { JudgeDesk } from './judge-desk.ts'
 import { LateSignal } from './late-signal.ts'
 import { type OutsideSeat, outsideHarness } from './outside-harness.ts'
 import { notPlainIn, plainCopy } from './plain.ts'
@@ -86,6 +87,9 @@ export interface AttemptInput {
   activity: Activity
   /** The way to its boxes, for an environment that declares some. */
   boxes?: BoxDoor | undefined
+  /** Names of the models that graders may ask. */
+  judges: readonly string[]
+  judgeOf(judge: string): Model
 }
 
 /** An attempt as its parts, ready for the journal; whether it is final is for the scheduler to say. */
@@ -141,6 +145,8 @@ class Attempt {
   private readonly flags: Record<string, number> = Object.create(null)
   private readonly clock: AgentClock
   private readonly boxes: AttemptBoxes | undefined
+  /** Made when graders are called, of environments that have judges. */
+  private judges: JudgeDesk | undefined
   /** Aborted by the fence and by a cancellation: the agent's part is over, however it came to that. */
   private readonly over = new AbortController()
   /** Resolves when the attempt is cancelled or the agent's time is up, whatever the episode does. */
@@ -195,7 +201,7 @@ class Attempt {
       }
       fault = this.faultOf(thrown)
       // How the agent ended is a fact of its own: it stays when only the grader failed.
-      if (fault.owner !== 'grader') outcome = null
+      if (fault.owner !== 'grader' && fault.owner !== 'judge') outcome = null
     }
     return this.output(outcome, stop, grading, fault)
   }
@@ -420,7 +426,10 @@ class Attempt {
   }
 
   private async gradeWithRetry(outcome: Outcome, stop: string | undefined): Promise<Grading> {
-    const { definition, task, options, limits, order, activity } = this.input
+    const { definition, task, options, limits, order, activity, judges, judgeOf } = this.input
+    const context = { attempt: this.id, task: task.id, repeat: order.repeat }
+    if (judges.length > 0) this.judges = new JudgeDesk({ judges, modelOf: judgeOf, context })
+    const holds = [this.boxes, this.judges].filter((hold) => hold !== undefined)
     for (let tries = 1; ; tries++) {
       // Graders get the state as the records hold it, so that grading again from the records is the same grading.
       const state: unknown = JSON.parse(this.state!)
@@ -434,8 +443,12 @@ class Attempt {
             options: options as never,
             sandbox: this.boxes?.forGraders(limits.gradeMs!) ?? noSandbox,
           },
+          judges: this.judges,
           limits,
-          hold: this.boxes,
+          hold:
+            holds.length < 2
+              ? holds[0]
+              : { waitedMs: () => holds.reduce((sum, hold) => sum + hold.waitedMs(), 0) },
           seq: order.seq,
           activity,
           redact: this.redact,
@@ -548,6 +561,10 @@ class Attempt {
       costUsd.simulator =
         costUsd.simulator === undefined ? model.costUsd : addCost(costUsd.simulator, model.costUsd)
     }
+    if (this.judges !== undefined && this.judges.calls.length > 0) {
+      attempt.usage.judge = this.judges.usage
+      attempt.costUsd.judge = this.judges.costUsd
+    }
     const trajectory = this.trajectory ?? this.trajectoryPart()
     const flags = { ...this.flags, ...this.boxes?.flags, ...this.episode?.flags, ...agent?.flags }
     // A model was there for the agent, and it made nothing of it: it may have asked another one.
@@ -633,6 +650,7 @@ class Attempt {
   ): Part {
     const evidence: Record<string, unknown> = { ...grading?.evidence, ...this.evidence }
     if (this.snapshot !== undefined) evidence['snapshot'] = this.snapshot
+    if (this.judges !== undefined && this.judges.calls.length > 0) evidence['judgeCalls'] = this.judges.calls
     const record: PrivateRecord = {
       schema: 'quintain.private',
       v: 1,

@@ -3,6 +3,7 @@ import {
   type Box,
   type BoxLimits,
   type BoxOptions,
+  type ExecResult,
   FaultError,
   isThrown,
   messageOf,
@@ -26,6 +27,10 @@ import {
 import { BoxSlots } from './box-slots.ts'
 import { withGateway } from './gateway-relay.ts'
 import { type GradingBoxStart, startGradingBox } from './grading-box.ts'
+import { type InterpreterInBox, interpreterInBox } from './grading-python.ts'
+import { InterpreterDriver, wasm } from './interpreter-driver.ts'
+import { SpareBoxes, type WarmBox } from './spare-boxes.ts'
+import { kindOfWarmBox, startWarmBox } from './warm-box.ts'
 
 export interface DeskOptions {
   driver: SandboxDriver
@@ -38,6 +43,13 @@ export interface DeskOptions {
   network: boolean
   /** Opens the run's gateway and gives its socket, where boxes of the world are to reach it. */
   gatewaySocket?: () => Promise<string>
+  /**
+   * Path of the interpreter that graders' boxes get, or `wasm` for CPython in WebAssembly; the variable `QUINTAIN_PYTHON` of
+   * this process when absent.
+   */
+  python?: string
+  /** Opens what runs Python in WebAssembly, for graders where boxes have no walls. */
+  openWasm?: () => Promise<SandboxDriver>
   log(text: string): void
 }
 
@@ -49,22 +61,22 @@ export class BoxDesk {
   /** Where artefacts are kept. */
   readonly store = new ArtefactStore()
   private options: DeskOptions | undefined
-  private slots = new BoxSlots(0)
+  private shared: Shared | undefined
   private readonly owners = new Set<Owner>()
   private readonly ending = new Set<Promise<void>>()
 
   /** From now on there are boxes. */
   open(options: DeskOptions): void {
     this.options = options
-    this.slots = new BoxSlots(options.most ?? 8 * availableParallelism())
+    this.shared = sharedOf(options)
   }
 
   /** A window of the desk for one process: what it owns, nobody else can name. */
   window(): BoxWindow {
     return new BoxWindow((name) => {
-      const { options } = this
-      if (options === undefined) throw noDriver()
-      const owner = new Owner(name, options, this.slots, this.store)
+      const { options, shared } = this
+      if (options === undefined || shared === undefined) throw noDriver()
+      const owner = new Owner(name, options, shared, this.store)
       this.owners.add(owner)
       return {
         owner,
@@ -80,12 +92,44 @@ export class BoxDesk {
 
   /** Stops every box. Resolves when none is left. */
   async close(): Promise<void> {
-    await Promise.all([...[...this.owners].map((owner) => owner.end()), ...this.ending])
+    await Promise.all([
+      ...[...this.owners].map((owner) => owner.end()),
+      ...this.ending,
+      this.shared?.spares.close(),
+    ])
+    await this.shared?.interpreters.close()
     this.owners.clear()
     const { options } = this
     this.options = undefined
     if (options?.own === true) await options.driver.close?.()
   }
+}
+
+/** What the attempts of a run have in common. */
+interface Shared {
+  slots: BoxSlots
+  spares: SpareBoxes
+  interpreters: InterpreterDriver
+  /** What whoever runs has named. */
+  named: string | undefined
+  /** Looked for when the first box wants it. */
+  interpreter: Promise<InterpreterInBox> | undefined
+}
+
+function sharedOf({ driver, most, openWasm, python }: DeskOptions): Shared {
+  const slots = new BoxSlots(most ?? 8 * availableParallelism())
+  const named = python ?? process.env['QUINTAIN_PYTHON']
+  const interpreters = new InterpreterDriver({ driver, named, openWasm })
+  return { slots, spares: new SpareBoxes(slots), interpreters, named, interpreter: undefined }
+}
+
+/** Boxes with interpreters that an attempt has open at once at least, beside its others: each is for a moment. */
+const interpretersAtOnce = 2
+
+/** A box with an interpreter that is an attempt's, and what stands behind it. */
+interface OwnWarmBox extends WarmBox {
+  kind: string
+  release(): void
 }
 
 interface OpenOwner {
@@ -144,13 +188,16 @@ export class BoxWindow {
 class Owner {
   private readonly name: string
   private readonly options: DeskOptions
-  private readonly slots: BoxSlots
+  private readonly shared: Shared
   private readonly store: ArtefactStore
   private readonly over = new AbortController()
   /** Aborted when the world has finished, for boxes that it still waits for. */
   private readonly worldOver = new AbortController()
   private readonly boxes = new Map<number, Box>()
+  private readonly warm = new Map<number, OwnWarmBox>()
+  private readonly interpreters: BoxSlots
   private readonly starting = new Set<Promise<unknown>>()
+  private readonly startingWarm = new Set<Promise<unknown>>()
   private lease: Promise<() => void> | undefined
   private grading = false
   private nextBox = 0
@@ -160,11 +207,12 @@ class Owner {
   private artefacts: Snapshot | undefined
   private ended: Promise<void> | undefined
 
-  constructor(name: string, options: DeskOptions, slots: BoxSlots, store: ArtefactStore) {
+  constructor(name: string, options: DeskOptions, shared: Shared, store: ArtefactStore) {
     this.store = store
     this.name = name
     this.options = options
-    this.slots = slots
+    this.shared = shared
+    this.interpreters = new BoxSlots(Math.max(interpretersAtOnce, options.definition.boxes ?? 1))
   }
 
   async ask(request: BoxRequest, options: AskOptions): Promise<unknown> {
@@ -188,7 +236,7 @@ class Owner {
 
   private async endNow(): Promise<void> {
     this.over.abort(stopped('the attempt is over, and its boxes are stopped'))
-    await Promise.allSettled([...this.starting])
+    await Promise.allSettled([...this.starting, ...this.startingWarm])
     await this.stopAll()
     const release = await this.lease?.catch(() => undefined)
     release?.()
@@ -197,6 +245,7 @@ class Owner {
   private async stopAll(): Promise<void> {
     const boxes = [...this.boxes.values()]
     this.boxes.clear()
+    for (const number of [...this.warm.keys()]) this.leaveWarm(number)
     await Promise.all(
       boxes.map((box) =>
         box.stop().catch((thrown: unknown) => {
@@ -220,15 +269,18 @@ class Owner {
         if (request.box === this.first) await this.collect()
         this.boxes.delete(request.box)
         await box.stop()
+        this.leaveWarm(request.box)
         return undefined
       }
+      case 'ended':
+        return this.endOf(request.box, options)
       default:
         return this.use(request, this.boxOf(request.box), options)
     }
   }
 
   private use(
-    request: Exclude<BoxRequest, { op: 'start' | 'settle' | 'stop' }>,
+    request: Exclude<BoxRequest, { op: 'start' | 'settle' | 'stop' | 'ended' }>,
     box: Box,
     { signal }: AskOptions,
   ): Promise<unknown> {
@@ -269,9 +321,16 @@ class Owner {
   ): Promise<StartedBox> {
     if (grade && !this.grading) await this.settle()
     if (!grade && this.grading) throw stopped('the world has finished; its boxes are gone')
+    if (given.python !== undefined) {
+      if (!grade)
+        throw new QuintainError('options_invalid', 'Interpreters (python) are for boxes of graders only.')
+      const started = this.startWarm(given, this.over.signal, onWait)
+      this.startingWarm.add(started)
+      return started.finally(() => this.startingWarm.delete(started))
+    }
     // Tests and what they run are apart, in two boxes; the second is for a moment, and waits for nobody.
     const most = Math.max(this.options.definition.boxes ?? 1, grade ? 2 : 1)
-    if (this.boxes.size + this.starting.size >= most) {
+    if (this.boxes.size - this.warm.size + this.starting.size >= most) {
       throw new FaultError({
         owner: grade ? 'grader' : 'world',
         code: 'too_many_boxes',
@@ -312,9 +371,70 @@ class Owner {
     return started
   }
 
+  /** A box with an interpreter: one that was kept ready, or a new one. It waits while the attempt has as many as it may. */
+  private async startWarm(
+    given: StartOptions,
+    signal: AbortSignal,
+    onWait: AskOptions['onWait'],
+  ): Promise<StartedBox> {
+    const { python, artefacts: _, network: __, ...rest } = given
+    const kind = kindOfWarmBox(given)
+    const driver = await this.shared.interpreters.get()
+    // Without walls nothing of it could be believed, and it is not begun.
+    if (python === undefined || driver === undefined)
+      return this.startBox(true, { ...rest, artefacts: 'none' }, signal, onWait)
+    const { spares, named } = this.shared
+    this.shared.interpreter ??= interpreterInBox(named, driver)
+    const interpreter = await this.shared.interpreter
+    const release = await this.interpreters.take(1, signal)
+    try {
+      await this.room(signal, onWait)
+      const start = async (over: AbortSignal) =>
+        startWarmBox(driver, this.interpreterOptions(driver, rest, over), { ...python, in: interpreter })
+      const warm = (await spares.take(kind, start)) ?? (await start(signal))
+      if (signal.aborted) {
+        await warm.box.stop()
+        throw stopped('the attempt is over, and its boxes are stopped')
+      }
+      const number = this.nextBox++
+      this.boxes.set(number, warm.box)
+      this.warm.set(number, { ...warm, kind, release })
+      const { id, driver: name, isolation, workdir } = warm.box
+      return {
+        ...{ box: number, id, driver: name, isolation, workdir },
+        ...{ talks: warm.box.talk !== undefined, artefacts: 'none', python: true },
+      }
+    } catch (thrown) {
+      release()
+      throw thrown
+    }
+  }
+
+  /** WebAssembly has no image, whatever boxes of the environment have. */
+  private interpreterOptions(driver: SandboxDriver, given: BoxOptions, signal: AbortSignal): BoxOptions {
+    const { image, ...options } = this.optionsOf({ ...given, label: 'grader' }, signal)
+    return image === undefined || driver.name === wasm ? options : { ...options, image }
+  }
+
+  private leaveWarm(number: number): void {
+    const warm = this.warm.get(number)
+    if (!this.warm.delete(number) || warm === undefined) return
+    warm.release()
+    this.shared.spares.refill(warm.kind)
+  }
+
+  /** How an interpreter ended. */
+  private async endOf(number: number, { signal }: AskOptions): Promise<ExecResult> {
+    const warm = this.warm.get(number)
+    if (warm === undefined) throw stopped('the box is stopped, or no interpreter was started with it')
+    if (signal?.aborted) warm.end()
+    else signal?.addEventListener('abort', warm.end, { once: true })
+    return warm.ended.finally(() => signal?.removeEventListener('abort', warm.end))
+  }
+
   /** Room for all boxes of the attempt, taken with the first and kept to the end. */
   private async room(signal: AbortSignal, onWait: AskOptions['onWait']): Promise<void> {
-    const lease = this.lease ?? this.slots.take(this.options.definition.boxes ?? 1, signal, onWait)
+    const lease = this.lease ?? this.shared.slots.take(this.options.definition.boxes ?? 1, signal, onWait)
     this.lease = lease
     try {
       await lease
@@ -330,8 +450,8 @@ class Owner {
     given: StartOptions,
     signal: AbortSignal,
   ): Promise<{ box: Box } & Partial<GradingBoxStart>> {
-    const { driver, definition, network, gatewaySocket } = this.options
-    const { artefacts = 'read-only', network: wanted, limits, ...rest } = given
+    const { driver, network, gatewaySocket } = this.options
+    const { artefacts = 'read-only', network: wanted, limits, python: _, ...rest } = given
     if (wanted !== undefined && wanted !== 'none' && (grade || !network)) {
       throw new QuintainError(
         'options_invalid',
@@ -342,17 +462,24 @@ class Owner {
     }
     const reached =
       grade || gatewaySocket === undefined ? wanted : await withGateway(driver, wanted, gatewaySocket)
-    const allLimits: Partial<BoxLimits> = { ...definition.limits, ...limits }
     const options: BoxOptions = {
-      ...rest,
-      ...(definition.image === undefined ? {} : { image: definition.image }),
-      ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
+      ...this.optionsOf({ ...rest, ...(limits === undefined ? {} : { limits }), label: this.name }, signal),
       ...(reached === undefined ? {} : { network: reached }),
-      label: this.name,
-      signal,
     }
     if (!grade) return { box: await driver.start(options) }
     return startGradingBox(driver, options, artefacts === 'none' ? undefined : this.artefacts, artefacts)
+  }
+
+  /** With what the environment declares of all its boxes. */
+  private optionsOf({ limits, ...rest }: BoxOptions, signal: AbortSignal): BoxOptions {
+    const { definition } = this.options
+    const allLimits: Partial<BoxLimits> = { ...definition.limits, ...limits }
+    return {
+      ...rest,
+      ...(definition.image === undefined ? {} : { image: definition.image }),
+      ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
+      signal,
+    }
   }
 
   /** What was declared of the world's first box, as it is now. */

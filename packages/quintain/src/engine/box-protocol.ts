@@ -49,6 +49,12 @@ const start = z.strictObject({
   limits: z.exactOptional(limits),
   network: z.exactOptional(network),
   artefacts: z.exactOptional(z.enum(['read-only', 'writable', 'none'])),
+  python: z.exactOptional(
+    z.strictObject({
+      arguments: z.array(z.string().max(65_536)).max(100),
+      talk: z.string().max(100),
+    }),
+  ),
 })
 export type StartOptions = z.infer<typeof start>
 
@@ -118,6 +124,8 @@ export const boxRequest = z.discriminatedUnion('op', [
     }),
   }),
   z.strictObject({ op: z.literal('restore'), box, snapshot, at: z.exactOptional(path) }),
+  /** How the interpreter of a grading box ended (`python`). */
+  z.strictObject({ op: z.literal('ended'), box }),
   z.strictObject({ op: z.literal('stop'), box }),
   /** The world has finished: take the artefacts of its first box, end its boxes. Gives the artefacts. */
   z.strictObject({ op: z.literal('settle') }),
@@ -133,6 +141,8 @@ export interface StartedBox {
   workdir: string
   /** Its commands can be talked with. */
   talks: boolean
+  /** An interpreter was started with it. */
+  python?: true
   /** How the artefacts are in it, where it is one for graders. */
   artefacts?: 'read-only' | 'writable' | 'none'
   /** So many of the artefacts could not be put into it. */

@@ -6,10 +6,19 @@ export class BoxSlots {
   readonly total: number
   private free: number
   private readonly queue: { wanted: number; grant: () => void }[] = []
+  /** Called when a taker has to wait: who holds slots that nobody needs yet gives them back. */
+  onShort: (() => void) | undefined
 
   constructor(total: number) {
     this.total = total
     this.free = total
+  }
+
+  /** Takes one slot if there is one that nobody waits for, and gives what returns it. */
+  tryTake(): (() => void) | undefined {
+    if (this.queue.length > 0 || this.free < 1) return undefined
+    this.free -= 1
+    return this.giver(1)
   }
 
   /** Takes slots, all at once so that nobody waits holding some; no more than there are at all. Gives what returns them. */
@@ -18,6 +27,10 @@ export class BoxSlots {
     signal.throwIfAborted()
     if (this.queue.length > 0 || this.free < count) await this.turn(count, signal, onWait)
     else this.free -= count
+    return this.giver(count)
+  }
+
+  private giver(count: number): () => void {
     let given = true
     return () => {
       if (!given) return
@@ -43,6 +56,7 @@ export class BoxSlots {
       this.queue.push(entry)
       signal.addEventListener('abort', leave, { once: true })
       onWait?.(true)
+      this.onShort?.()
     })
   }
 

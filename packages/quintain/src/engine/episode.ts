@@ -269,13 +269,14 @@ export class Episode {
       })
     return {
       specs,
-      run: (calls, { truncated }) => this.runTools(seat, calls, () => execute(calls, truncated)),
+      run: (calls, { truncated, content = '' }) =>
+        this.runTools(seat, { calls, content }, () => execute(calls, truncated)),
     }
   }
 
   private async runTools(
     seat: Seat,
-    calls: readonly ToolCall[],
+    { calls, content }: { calls: readonly ToolCall[]; content: Content },
     execute: () => Promise<ToolStep>,
   ): ReturnType<ToolBox['run']> {
     const { recorder } = this.options
@@ -283,7 +284,7 @@ export class Episode {
     // An agent that holds the conversation itself has not told of these calls yet.
     const last = recorder.last(seat)
     const told = last?.role === 'assistant' && last.toolCalls?.some(({ id }) => id === calls[0]?.id)
-    if (!told) recorder.append(seat, { role: 'assistant', content: '', toolCalls: [...calls] })
+    if (!told) recorder.append(seat, { role: 'assistant', content, toolCalls: [...calls] })
     const result = await this.ofWorld('tool', async () => {
       const given = await execute()
       const results = given.results.map(({ message, turn }) => {

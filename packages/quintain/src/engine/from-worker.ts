@@ -12,6 +12,7 @@ import {
 } from '../core/index.ts'
 import { isAttempt } from '../core/line-shape.ts'
 import type { AttemptOutput } from './attempt.ts'
+import { publicTask } from './play-answers.ts'
 import type { FromWorker, GroupVerdict } from './protocol.ts'
 
 /*
@@ -56,6 +57,7 @@ const description = z.looseObject({
   needs: texts,
   limits: anyRecord,
   permissions,
+  judges: texts,
   sandbox: sandbox.optional(),
 })
 const summary = z.object({
@@ -65,6 +67,7 @@ const summary = z.object({
   digest: z.string(),
   content: z.string(),
   tags: texts.optional(),
+  open: publicTask.optional(),
 })
 
 const shapes: Record<FromWorker['t'], z.ZodType> = {

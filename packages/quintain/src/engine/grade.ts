@@ -1,8 +1,10 @@
 import {
+  type AskJudge,
   type ComponentRecord,
   checkReward,
   type ErasedDefinition,
   type Fault,
+  QuintainError,
   type ResolvedLimits,
   type RewardContext,
   type Seat,
@@ -12,6 +14,7 @@ import { now } from '../core/own-time.ts'
 import { redactedMessage } from '../core/redacted-message.ts'
 import type { Hold } from './attempt-boxes.ts'
 import { kindOf } from './given.ts'
+import type { JudgeDesk } from './judge-desk.ts'
 import { LateSignal } from './late-signal.ts'
 import { type Activity, StepFailure, step } from './step.ts'
 
@@ -24,13 +27,22 @@ export interface Grading {
 
 export interface GradeOptions {
   definition: ErasedDefinition
-  context: Omit<RewardContext<unknown, unknown, unknown, unknown>, 'signal'>
+  context: Omit<RewardContext<unknown, unknown, unknown, unknown>, 'signal' | 'judge'>
+  /** Asks the environment's judges, where it has some. */
+  judges: JudgeDesk | undefined
   limits: ResolvedLimits
   seq: number
   activity: Activity
   /** Time in which the grading waits for room, which is not its own. */
   hold?: Hold | undefined
   redact(text: string): string
+}
+
+const noJudge: AskJudge = async (judge) => {
+  throw new QuintainError(
+    'usage',
+    `This environment names no judges; name ${JSON.stringify(judge)} in "judges" of its definition.`,
+  )
 }
 
 /**
@@ -44,6 +56,7 @@ export async function grade(options: GradeOptions): Promise<Grading> {
   const over = new LateSignal()
   const context = {
     ...options.context,
+    judge: options.judges?.forGraders(() => over.signal) ?? noJudge,
     get signal() {
       return over.signal
     },

@@ -1,4 +1,5 @@
 import {
+  checkJudge,
   checkSandbox,
   createRng,
   type Environment,
@@ -13,6 +14,7 @@ import {
   type Need,
   noSandbox,
   type Observation,
+  type OutputFormat,
   type PublicTask,
   QuintainError,
   resolveLimits,
@@ -37,7 +39,9 @@ import { AttemptBoxes } from './attempt-boxes.ts'
 import { type BoxDoor, boxOwner, probeOwner } from './box-protocol.ts'
 import { kindOf } from './given.ts'
 import { totalReward } from './grade.ts'
+import { anyJudge, judgeSeat } from './judge-desk.ts'
 import { openOptions } from './open-options.ts'
+import { OutputModel } from './output-model.ts'
 import type { OutsideSeat } from './outside-harness.ts'
 import type { PlayDoor } from './play.ts'
 import { policyName, samplingOf, withScriptedSeats } from './policy.ts'
@@ -52,7 +56,14 @@ import type {
 } from './protocol.ts'
 import { hideKeys, redactor } from './redact.ts'
 import { type Activity, noOrder, StepFailure, step } from './step.ts'
-import { openTaskset, publicDigest, summaryOf, type TaskSummary, type Taskset } from './taskset.ts'
+import {
+  openSummaryOf,
+  openTaskset,
+  publicDigest,
+  summaryOf,
+  type TaskSummary,
+  type Taskset,
+} from './taskset.ts'
 import { storedTranscript } from './transcript.ts'
 
 export interface HostOptions {
@@ -69,6 +80,9 @@ export interface HostOptions {
   plays?: PlayDoor
 }
 
+/** Tasks that are listed where nobody says how many. */
+const mostListed = 500_000
+
 /** An environment that is loaded with its options, ready to list tasks and to run attempts. One per worker. */
 export class EnvironmentHost {
   readonly description: HostDescription
@@ -79,6 +93,7 @@ export class EnvironmentHost {
   private readonly envLimits: Limits | undefined
   private readonly running = new Set<Cancellation>()
   private readonly declared: ReadonlySet<Need>
+  private readonly output: OutputFormat | undefined
 
   private constructor(
     options: HostOptions,
@@ -93,6 +108,8 @@ export class EnvironmentHost {
     this.description = description
     this.rubric = rubricName(description)
     this.declared = new Set(description.needs)
+    const { output } = this.definition
+    this.output = typeof output === 'function' ? output({ options: options.spec.options as never }) : output
   }
 
   /** Checks the options and opens the tasks. Throws `options_invalid`, `limits_invalid`, `tasks_invalid`. */
@@ -130,6 +147,7 @@ export class EnvironmentHost {
       needs: [...new Set<Need>([...(definition.needs ?? []), ...(sandbox ? ['sandbox' as const] : [])])],
       limits: Object.freeze(resolveLimits(envLimits, options.spec.limits)),
       permissions,
+      judges: judgesOf(definition, opened),
       ...(sandbox === undefined ? {} : { sandbox }),
     }
     const seats = withScriptedSeats(options.spec.seats, description.scripted)
@@ -140,6 +158,10 @@ export class EnvironmentHost {
 
   /** Tasks in order, without anything secret. */
   async *list(query: TaskQuery): AsyncGenerator<TaskSummary, void, undefined> {
+    if (query.at !== undefined) {
+      for (const index of query.at) yield openSummaryOf(await this.taskset.at(index), index)
+      return
+    }
     const wanted = query.ids === undefined ? undefined : new Set(query.ids)
     let index = 0
     let given = 0
@@ -147,11 +169,19 @@ export class EnvironmentHost {
     if (this.taskset.size === Number.POSITIVE_INFINITY && query.limit === undefined && wanted === undefined) {
       throw new QuintainError(
         'tasks_invalid',
-        'The tasks have no end; say how many to run (-n, or tasks: 30).',
+        'The tasks have no end; say how many are meant (-n, serve --tasks, or tasks: 30).',
       )
     }
+    const bounded = query.limit !== undefined || wanted !== undefined
     for await (const task of this.taskset.list()) {
       const place = index++
+      // Of an iterator nobody knows whether it ends.
+      if (!bounded && place >= mostListed) {
+        throw new QuintainError(
+          'tasks_invalid',
+          `There are more than ${mostListed} tasks, and perhaps no end of them; say how many are meant (-n, serve --tasks, or tasks: 30).`,
+        )
+      }
       if (query.split !== undefined && task.split !== query.split) continue
       if (wanted !== undefined && !wanted.delete(task.id)) continue
       yield summaryOf(task, place)
@@ -238,6 +268,8 @@ export class EnvironmentHost {
         cancellation,
         activity: this.options.activity,
         boxes: this.description.sandbox && this.options.boxesOf(boxOwner(job)),
+        judges: this.description.judges,
+        judgeOf: (judge) => this.judgeOf(judge),
       })
     } catch (thrown) {
       return lostAttempt(job, thrown)
@@ -368,7 +400,7 @@ export class EnvironmentHost {
         harness: ({ tools }) =>
           own ?? (seat !== 'agent' || tools || this.declared.has('tools') ? toolLoop(loop) : chat(loop)),
         ownProgram: own !== undefined || outside !== undefined,
-        sampling: policy.kind === 'model' ? samplingOf(spec.sampling, job.order) : {},
+        sampling: policy.kind === 'model' ? samplingOf(job.sampling ?? spec.sampling, job.order) : {},
         createModel: (context) => this.createModel(policy, job, context),
         ...(outside === undefined ? {} : { outside }),
       }
@@ -389,6 +421,13 @@ export class EnvironmentHost {
     }
   }
 
+  private judgeOf(judge: string): Model {
+    const { judges = {} } = this.options.spec
+    const id = judges[judge] ?? judges[anyJudge]
+    if (id === undefined) throw new QuintainError('internal', `no model for judge "${judge}" in this run`)
+    return this.options.modelOf(id, judgeSeat(judge))
+  }
+
   private createModel(
     policy: PolicySpec,
     job: Job,
@@ -396,8 +435,12 @@ export class EnvironmentHost {
   ): Model {
     const id = policyName(policy)
     switch (policy.kind) {
-      case 'model':
-        return this.options.modelOf(policy.id, seat)
+      case 'model': {
+        const model = this.options.modelOf(policy.id, seat)
+        const { output } = this
+        const isOutside = this.options.spec.outside?.[seat] !== undefined
+        return output === undefined || seat !== 'agent' || isOutside ? model : new OutputModel(model, output)
+      }
       case 'agent':
         return absentModel(id)
       case 'recorded': {
@@ -491,4 +534,10 @@ function notesOf(definition: ErasedDefinition, options: unknown): string[] {
     throw new QuintainError('definition_invalid', `notes() gave ${kindOf(given)}; give a list of sentences.`)
   }
   return given as string[]
+}
+
+function judgesOf({ judges = [] }: ErasedDefinition, options: unknown): string[] {
+  const named: unknown = typeof judges === 'function' ? judges({ options: options as never }) : judges
+  if (Array.isArray(named)) return [...new Set(named.map(checkJudge))]
+  throw new QuintainError('definition_invalid', 'environment(): "judges" gave no list of names.')
 }

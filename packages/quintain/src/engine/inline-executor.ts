@@ -5,7 +5,7 @@ import type { BoxDesk } from './box-desk.ts'
 import { boxOwner, probeOwner } from './box-protocol.ts'
 import type { Executor } from './executor.ts'
 import { EnvironmentHost } from './host.ts'
-import type { OutsidePlayer } from './outside-player.ts'
+import type { SeatPlayers } from './play.ts'
 import { spentUnseen } from './policy.ts'
 import type { HostSpec, Job } from './protocol.ts'
 import { noActivity } from './step.ts'
@@ -25,7 +25,7 @@ export async function openInline(options: {
   /** The harness of the agent's seat, beside the world. */
   harness?: Harness
   /** Plays the seats whose harness is outside. */
-  outside?: OutsidePlayer
+  outside?: SeatPlayers
 }): Promise<Executor> {
   const { env, spec, models, harness, outside } = options
   const boxes = options.boxes.window()
@@ -81,7 +81,7 @@ export async function openInline(options: {
       host.cancel()
       // Code of this process cannot be ended; nobody waits for it any longer.
       for (const [job, resolve] of running)
-        resolve(cancelledAttempt(job.order, job.try, { costUsd: spentUnseen(spec.seats) }))
+        resolve(cancelledAttempt(job.order, job.try, { costUsd: spentUnseen(spec) }))
       await boxes.endAll()
       await options.boxes.close()
       await outside?.close()

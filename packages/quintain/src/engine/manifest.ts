@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import {
+  doorHarness,
   type FloorRecord,
   type Limits,
   type ManifestRecord,
@@ -13,6 +14,7 @@ import {
 import { quintainVersion } from '../core/version.ts'
 import { agentDigest, harnessOf } from './agent.ts'
 import { rubricName } from './host.ts'
+import { judgesAgain } from './judge-models.ts'
 import { changedFiles } from './locate.ts'
 import type { OpenedRun } from './open-run.ts'
 import { modelOf, type Player, policyName } from './policy.ts'
@@ -39,6 +41,7 @@ export function manifestOf(
     rubric: rubricName(executor.description),
     ...(floor.length === 0 ? {} : { floor: [...floor] }),
     seats: seatsOf(opened.seats, options),
+    ...(Object.keys(opened.judges).length === 0 ? {} : { judges: opened.judges }),
     seed: String(options.seed ?? 0),
     limits: resolveLimits(options.limits),
     ...(options.limits === undefined ? {} : { limitsGiven: options.limits as Record<string, unknown> }),
@@ -95,6 +98,7 @@ function storedReference({ environment, location }: OpenedRun, cwd: string | und
 /** The options of a run from its manifest. Throws `policy_unknown` for a player and `environment_not_found` for an environment that only the caller has. */
 export function runOptionsOf(manifest: ManifestRecord, options: ResumeOptions, dir: string): RunOptions {
   const { environment, seats } = manifest
+  refuseServed(seats)
   const players: Record<Seat, Player> = {}
   for (const [seat, ordered] of Object.entries(seats)) {
     const player = playerAgain(seat, ordered, options)
@@ -110,6 +114,7 @@ export function runOptionsOf(manifest: ManifestRecord, options: ResumeOptions, d
   return {
     env: options.env ?? (isPath ? resolve(dir, environment.reference) : environment.reference),
     seats: players,
+    judges: judgesAgain(manifest.judges, options),
     options: environment.options,
     ...(manifest.limitsGiven === undefined ? {} : { limits: manifest.limitsGiven as Limits }),
     ...(seats['agent']?.sampling === undefined ? {} : { sampling: seats['agent'].sampling as Sampling }),
@@ -123,6 +128,15 @@ export function runOptionsOf(manifest: ManifestRecord, options: ResumeOptions, d
     ...(options.openRecordings === undefined ? {} : { openRecordings: options.openRecordings }),
     ...(options.openGateway === undefined ? {} : { openGateway: options.openGateway }),
   }
+}
+
+/** Throws `usage` for a run that clients played over a door: their sessions are gone. */
+export function refuseServed(seats: ManifestRecord['seats']): void {
+  if (seats['agent']?.harness !== doorHarness) return
+  throw new QuintainError(
+    'usage',
+    'This run was served: clients played its agent, and nothing can go on with their sessions. Serve the environment again into another folder.',
+  )
 }
 
 /** Who goes on with a seat; undefined for the environment's own script. Throws `policy_unknown` and `run_mismatch`. */

@@ -21,10 +21,14 @@ import { harnessOf } from './agent.ts'
 import { BoxDesk, type DeskOptions } from './box-desk.ts'
 import type { Executor } from './executor.ts'
 import { openInline } from './inline-executor.ts'
+import { wasm } from './interpreter-driver.ts'
+import { judgeSeat } from './judge-desk.ts'
+import { checkJudges, judgeRecords } from './judge-models.ts'
 import { type EnvironmentLocation, environmentDigest, locateEnvironment } from './locate.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { OutsidePlayer } from './outside-player.ts'
 import { limitOfPlan } from './plan-orders.ts'
+import type { SeatPlayers } from './play.ts'
 import { checkPolicies, modelOf, policySpec, type Recordings, withScriptedSeats } from './policy.ts'
 import { openPool } from './pool-executor.ts'
 import type { HostDescription, HostSpec, PolicySpec, TaskQuery } from './protocol.ts'
@@ -42,6 +46,8 @@ export interface OpenedRun {
   /** Where its package lies; undefined for one that was passed as an object. */
   location: EnvironmentLocation | undefined
   seats: Record<Seat, PolicySpec>
+  /** Which models stand for the judges of the environment. */
+  judges: NonNullable<ManifestRecord['judges']>
   isolation: 'worker' | 'inline'
   /** The agent's harness runs in this process and not beside its world. */
   outside: boolean
@@ -55,7 +61,11 @@ export interface OpenedRun {
 }
 
 /** Which tasks to list: those of the options, or, to resume, all that earlier requests may speak of. */
-type OpenOptions = RunOptions & { replan?: readonly RequestRecord[] }
+type OpenOptions = RunOptions & {
+  replan?: readonly RequestRecord[]
+  /** Who plays what is played from outside, instead of harnesses. */
+  players?: SeatPlayers
+}
 
 /**
  * Loads the environment where it is to run, lists the tasks, and checks that every seat has a player and every need is
@@ -67,6 +77,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
   const isOutside = harness?.runs === 'outside'
   const isolation = isolationOf(options, harness)
   const { seats, models, recordings } = await readPlayers(options)
+  const judges = Object.entries(options.judges ?? {})
   const location =
     typeof options.env === 'string' ? await locateEnvironment(options.env, options.cwd) : undefined
   const log = new WorkerLog()
@@ -78,6 +89,9 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
     sampling: options.sampling ?? {},
     escalate: options.escalate ?? false,
     ...(isOutside ? { outside: { agent: harness.name } } : {}),
+    ...(judges.length === 0
+      ? {}
+      : { judges: Object.fromEntries(judges.map(([judge, { id }]) => [judge, id])) }),
   }
   const env =
     isolation === 'worker' ? undefined : location === undefined ? options.env : await loadHere(location)
@@ -85,7 +99,8 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
   const write = (text: string) => log.write(text)
   const gateway = new RunGateway(options.openGateway ?? openGateway, write)
   const outside = isOutside
-    ? new OutsidePlayer({ harnesses: new Map([['agent', harness]]), spec, models, gateway, log: write })
+    ? (options.players ??
+      new OutsidePlayer({ harnesses: new Map([['agent', harness]]), spec, models, gateway, log: write }))
     : undefined
   const gatewaySocket = harness?.needsBox === true ? async () => (await gateway.get()).socketPath : undefined
   const executor =
@@ -118,6 +133,8 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
     const needs = seen ?? description.needs
     const players = withScriptedSeats(seats, description.scripted)
     checkNeeds(harness, needs)
+    for (const [judge, model] of checkJudges(description.judges, options.judges ?? {}))
+      models.set(judgeSeat(judge), model)
     checkPolicies(players, description, seen === undefined || needs.includes('tools'))
     const identity =
       location === undefined
@@ -140,6 +157,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
       },
       location,
       seats: players,
+      judges: judgeRecords(description.judges, options.judges ?? {}),
       isolation,
       outside: isOutside,
       needs,
@@ -169,6 +187,7 @@ async function openBoxes(
   refuseForeignImage(sandbox.image, permissions.read ?? [])
   const { driver, own } = await openSandbox(options, checkSandbox(sandbox))
   const network = permissions.network === true
+  const open = options.openSandbox
   boxes.open({
     driver,
     own,
@@ -177,6 +196,7 @@ async function openBoxes(
     network,
     log,
     ...(gatewaySocket === undefined ? {} : { gatewaySocket }),
+    ...(open === undefined ? {} : { openWasm: () => open({ name: wasm }) }),
   })
   try {
     const swept = await driver.sweep?.()

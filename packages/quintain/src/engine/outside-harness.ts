@@ -89,7 +89,8 @@ function sideOf(
   return {
     signal,
     clock,
-    tools: (calls, truncated) => tools.run(calls, { truncated }).catch(endUntold),
+    tools: (calls, truncated, content) =>
+      tools.run(calls, { truncated, ...(content === undefined ? {} : { content }) }).catch(endUntold),
     async reply(content) {
       if (reply === undefined) throw rolloutOver
       // What a step is worth is no harness's business.

@@ -19,11 +19,13 @@ import { type Lease, rolloutOver, SeatModel } from '../gateway/index.ts'
 import { absentModel } from './absent-model.ts'
 import { checkedResult, failureOf } from './harness-end.ts'
 import {
+  type BoxOf,
   noPlay,
   type PlayEnd,
   type PlayFailure,
   type PlayStart,
   playGraceMs,
+  type SeatPlayers,
   type WorldSide,
 } from './play.ts'
 import { policyName, samplingOf } from './policy.ts'
@@ -44,7 +46,7 @@ export interface OutsidePlayerOptions {
 }
 
 /** Plays the seats of a run whose harness runs in the main process, each attempt with a model, a recorder and a lease of its own. */
-export class OutsidePlayer {
+export class OutsidePlayer implements SeatPlayers {
   private readonly options: OutsidePlayerOptions
 
   constructor(options: OutsidePlayerOptions) {
@@ -55,7 +57,6 @@ export class OutsidePlayer {
     return this.options.harnesses.has(seat)
   }
 
-  /** Never rejects. `boxOf` gives the world's box, until a signal is aborted. */
   async play(job: Job, start: PlayStart, side: WorldSide, boxOf: BoxOf): Promise<PlayEnd> {
     try {
       return await new Play(this.options, { job, start, side, boxOf }).run()
@@ -69,8 +70,6 @@ export class OutsidePlayer {
     return this.options.gateway.close()
   }
 }
-
-export type BoxOf = (over: AbortSignal) => Box | undefined
 
 interface PlayOptions {
   job: Job
@@ -113,7 +112,7 @@ class Play {
       model,
       recorder: this.recorder,
       limits: start.limits,
-      sampling: policy.kind === 'model' ? samplingOf(spec.sampling, job.order) : {},
+      sampling: policy.kind === 'model' ? samplingOf(job.sampling ?? spec.sampling, job.order) : {},
       redact: hideKeys,
       clock: {
         pause: () => side.clock({ held: true }),
@@ -190,7 +189,7 @@ class Play {
       messages: start.messages,
       tools: {
         specs: start.tools,
-        run: (calls, { truncated }) => whileOn(() => side.tools(calls, truncated)),
+        run: (calls, { truncated, content }) => whileOn(() => side.tools(calls, truncated, content)),
       },
       model: this.handle(),
       ...(start.replies
@@ -217,7 +216,11 @@ class Play {
     return {
       id: seat.id,
       present: this.options.spec.seats[this.start.seat]?.kind !== 'agent',
-      generate: (request, options) => seat.generate(request, options),
+      generate: (request, { signal, onDelta } = {}) =>
+        seat.generate(request, {
+          ...(signal === undefined ? {} : { signal }),
+          ...(onDelta === undefined ? {} : { onDelta }),
+        }),
       countTokens: (request, options) => seat.countTokens(request, options),
       record: (messages, options) => {
         seat.record(messages, options)

@@ -24,7 +24,7 @@ const record = z.record(z.string(), z.unknown())
 const endpoints = z.record(z.string(), z.string())
 
 /** The fields of a task that are public. */
-const publicTask = z.object({
+export const publicTask = z.object({
   id: z.string(),
   split: z.string(),
   prompt: z.union([z.string(), z.array(message)]).optional(),

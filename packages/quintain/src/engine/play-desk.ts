@@ -1,8 +1,7 @@
 import { type Box, FaultError, ModelFault, type ModelRequest } from '../core/index.ts'
 import { rolloutOver } from '../gateway/index.ts'
 import { boxOwner } from './box-protocol.ts'
-import type { BoxOf, OutsidePlayer } from './outside-player.ts'
-import { noPlay, type WorldSide } from './play.ts'
+import { type BoxOf, noPlay, type SeatPlayers, type WorldSide } from './play.ts'
 import { readPlayStart, readReply, readToolRun, readTurn } from './play-answers.ts'
 import type { Job, PlayAnswerMessage, PlayAsk, PlayMessage, ToWorker } from './protocol.ts'
 import { abortReason } from './step.ts'
@@ -19,7 +18,7 @@ interface Waiting {
 }
 
 export interface PlayDeskOptions {
-  player: OutsidePlayer
+  player: SeatPlayers
   send(message: ToWorker): void
   /** The world's box of an attempt, as its agent may use it. */
   boxOf(owner: string, signal: AbortSignal): Box | undefined
@@ -117,8 +116,18 @@ export class PlayDesk {
     return {
       signal,
       clock: (move) => this.options.send({ t: 'play-clock', play, move }),
-      tools: async (calls, truncated) =>
-        whole(readToolRun(await this.ask(play, { op: 'tools', calls, truncated })), 'results of tools'),
+      tools: async (calls, truncated, content) =>
+        whole(
+          readToolRun(
+            await this.ask(play, {
+              op: 'tools',
+              calls,
+              truncated,
+              ...(content === undefined ? {} : { content }),
+            }),
+          ),
+          'results of tools',
+        ),
       reply: async (content) => whole(readTurn(await this.ask(play, { op: 'reply', content })), 'a turn'),
       generate: async (request, own) => whole(readReply(await this.generate(play, request, own)), 'a reply'),
     }

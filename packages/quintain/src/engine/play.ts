@@ -1,4 +1,5 @@
 import {
+  type Box,
   type Content,
   type Fault,
   type HarnessResult,
@@ -46,7 +47,7 @@ export type ClockMove = { held: boolean } | { creditMs: number }
 export interface WorldSide {
   /** Aborted when the attempt is over. */
   readonly signal: AbortSignal
-  tools(calls: readonly ToolCall[], truncated: boolean): ReturnType<ToolBox['run']>
+  tools(calls: readonly ToolCall[], truncated: boolean, content?: Content): ReturnType<ToolBox['run']>
   reply(content: Content): Promise<Turn>
   /** Asks the policy of the seat where it has to run beside the secret. Rejects with a `ModelFault`. */
   generate(request: ModelRequest, signal: AbortSignal): Promise<ModelResponse>
@@ -68,30 +69,48 @@ export type PlayEnd = { account: SeatAccount } & (
   | { thrown: PlayFailure; result?: undefined }
 )
 
+/** The account of a seat that called no model here. */
+export function noCalls({
+  turns = 0,
+  costUsd = 0,
+}: {
+  turns?: number
+  costUsd?: number | null
+} = {}): SeatAccount {
+  return {
+    graph: { nodes: [], calls: [] },
+    turns,
+    usage: noUsage,
+    costUsd,
+    modelMs: 0,
+    waitMs: 0,
+    retries: 0,
+    flags: {},
+    unrecovered: undefined,
+    stopped: undefined,
+  }
+}
+
 /** The end of a play that came to nothing: no call was made, and this is why. */
 export function noPlay(code: string, message: string): PlayEnd {
   const fault: Fault = { owner: 'platform', stage: 'agent', code, message, retryable: false }
-  return {
-    account: {
-      graph: { nodes: [], calls: [] },
-      turns: 0,
-      usage: noUsage,
-      costUsd: 0,
-      modelMs: 0,
-      waitMs: 0,
-      retries: 0,
-      flags: {},
-      unrecovered: undefined,
-      stopped: undefined,
-    },
-    thrown: { by: 'fault', fault, text: message },
-  }
+  return { account: noCalls(), thrown: { by: 'fault', fault, text: message } }
 }
 
 /** The way to the harnesses of a run. Resolves once the play is over, however it ended; a little after `side.signal` at the latest. */
 export interface PlayDoor {
   play(job: Job, start: PlayStart, side: WorldSide): Promise<PlayEnd>
 }
+
+/** Plays seats of a run in the main process: with harnesses, or for clients who hold sessions. */
+export interface SeatPlayers {
+  plays(seat: Seat): boolean
+  /** Never rejects. `boxOf` gives the world's box, until a signal is aborted. Resolves a little after `side.signal` at the latest. */
+  play(job: Job, start: PlayStart, side: WorldSide, boxOf: BoxOf): Promise<PlayEnd>
+  close(): Promise<void>
+}
+
+export type BoxOf = (over: AbortSignal) => Box | undefined
 
 /** How long a harness may take to end its programs once its attempt is over; then it is left alone. */
 export const playGraceMs = 5_000

@@ -93,8 +93,15 @@ export function withScriptedSeats(
 }
 
 /** US dollars of an attempt that is gone without a record: nothing for scripts, unknown where a model may have been called. */
-export function spentUnseen(seats: Readonly<Record<Seat, PolicySpec>>): number | null {
-  return Object.values(seats).some(({ kind }) => kind === 'model' || kind === 'agent') ? null : 0
+export function spentUnseen({
+  seats,
+  judges = {},
+}: {
+  seats: Readonly<Record<Seat, PolicySpec>>
+  judges?: Readonly<Record<string, string>>
+}): number | null {
+  const asks = Object.values(seats).some(({ kind }) => kind === 'model' || kind === 'agent')
+  return asks || Object.keys(judges).length > 0 ? null : 0
 }
 
 /**

@@ -25,7 +25,7 @@ import { boxOwner, probeOwner } from './box-protocol.ts'
 import type { Executor } from './executor.ts'
 import { needsIn, outputProblem, verdictsIn } from './from-worker.ts'
 import type { EnvironmentLocation } from './locate.ts'
-import type { OutsidePlayer } from './outside-player.ts'
+import type { SeatPlayers } from './play.ts'
 import { PlayDesk } from './play-desk.ts'
 import { spentUnseen } from './policy.ts'
 import type {
@@ -67,7 +67,7 @@ export interface PoolOptions {
   /** Holds the boxes of its attempts. */
   boxes: BoxDesk
   /** Plays the seats whose harness runs in this process. */
-  outside?: OutsidePlayer
+  outside?: SeatPlayers
   log(text: string): void
   /** Told when a worker was lost and replaced. */
   onLost?(end: WorkerEnd): void
@@ -319,9 +319,7 @@ class Pool implements Executor {
             retryable: false,
           }
         : lostWith(end)
-      resolve(
-        faultedAttempt(job.order, job.try, fault, { start, costUsd: spentUnseen(this.options.spec.seats) }),
-      )
+      resolve(faultedAttempt(job.order, job.try, fault, { start, costUsd: spentUnseen(this.options.spec) }))
     }
     if (this.closed || cell !== undefined) return
     if (idle && ++this.lostStarts > mostLostStarts) return
@@ -377,7 +375,7 @@ class PoolWorker {
         boxOf: (owner, signal) => agentBox(this.boxes, owner, signal),
         log: options.log,
       })
-    this.spent = spentUnseen(options.spec.seats)
+    this.spent = spentUnseen(options.spec)
     this.process = new WorkerProcess({
       location: options.location,
       permissions,

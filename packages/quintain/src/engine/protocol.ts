@@ -47,6 +47,8 @@ export interface HostSpec {
   escalate: boolean
   /** Names of the harnesses that play seats from the main process, for the records. */
   outside?: Record<Seat, string>
+  /** The models that stand for judges, by the judge's name; `anyJudge` for those that have none of their own. */
+  judges?: Record<string, string>
 }
 
 /** What is known of an environment once it is loaded with its options. */
@@ -69,6 +71,8 @@ export interface HostDescription {
   needs: Need[]
   limits: ResolvedLimits
   permissions: Permissions
+  /** Names of the models that its graders ask. */
+  judges: string[]
   /** What it asks of its boxes; absent for an environment that has none. */
   sandbox?: SandboxDefinition
 }
@@ -77,6 +81,8 @@ export interface HostDescription {
 export interface Job {
   order: OrderRecord
   try: number
+  /** Instead of the sampling that the host was opened with. */
+  sampling?: Sampling
   /** Recorded replies by seat, for `recorded` policies. */
   replies?: Record<Seat, readonly AssistantMessage[]>
   /** What was recorded of the calls of a model behind an agent, by seat: for `recorded` policies that stand there. */
@@ -86,6 +92,8 @@ export interface Job {
 }
 
 export interface TaskQuery {
+  /** The tasks in these places, with their public parts. Nothing else narrows them. */
+  at?: readonly number[]
   split?: string
   ids?: readonly string[]
   limit?: number
@@ -165,7 +173,7 @@ export interface BoxMessage {
 
 /** What a harness in the main process asks of the world that it plays in. */
 export type PlayAsk =
-  | { op: 'tools'; calls: readonly ToolCall[]; truncated: boolean }
+  | { op: 'tools'; calls: readonly ToolCall[]; truncated: boolean; content?: Content }
   | { op: 'reply'; content: Content }
   /** Asks a policy that has to run beside the secret. */
   | { op: 'generate'; request: ModelRequest }

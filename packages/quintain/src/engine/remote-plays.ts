@@ -82,7 +82,7 @@ export class RemotePlays implements PlayDoor {
 function carriedOut(side: WorldSide, what: PlayAsk, signal: AbortSignal): Promise<unknown> {
   switch (what.op) {
     case 'tools':
-      return side.tools(what.calls, what.truncated)
+      return side.tools(what.calls, what.truncated, what.content)
     case 'reply':
       return side.reply(what.content)
     case 'generate':

@@ -1,4 +1,4 @@
-import type { Environment, Harness, Limits, Sampling, SandboxDriver, Seat } from '../core/index.ts'
+import type { Environment, Harness, Limits, Model, Sampling, SandboxDriver, Seat } from '../core/index.ts'
 import type { Player, Recordings } from './policy.ts'
 import type { Progress } from './progress.ts'
 import type { OpenGateway } from './run-gateway.ts'
@@ -63,6 +63,8 @@ export interface RunOptions extends RunControl, PlanOptions {
   /** A package name, folder or file, or the environment itself (which then runs in this process). */
   env: string | Environment
   seats: Record<Seat, Player>
+  /** The models that stand for the judges of the environment, by name; `*` for those that have none of their own. */
+  judges?: Readonly<Record<string, Model>>
   /** Opens `recorded:PATH`. */
   openRecordings?(path: string): Promise<Recordings>
   /** Opens a driver of boxes. */
@@ -92,6 +94,8 @@ export interface ResumeOptions extends RunControl, ExtendOptions {
   dir: string
   /** The models of the run's seats, by the id that the manifest names; the agent of a run that had one. */
   players?: Record<Seat, Player>
+  /** The models of the run's judges, by the name that the manifest has. */
+  judges?: Readonly<Record<string, Model>>
   openRecordings?(path: string): Promise<Recordings>
   openSandbox?: OpenSandbox
   openGateway?: OpenGateway

@@ -39,6 +39,8 @@ export interface RunPreview {
   description: HostDescription
   needs: Need[]
   seats: ManifestRecord['seats']
+  /** Which models stand for the judges of the environment. */
+  judges: NonNullable<ManifestRecord['judges']>
   tasks: number
   splits: Record<string, number>
   repeats: number
@@ -153,6 +155,7 @@ export async function previewRun(options: RunOptions): Promise<RunPreview> {
       description: opened.executor.description,
       needs: opened.needs,
       seats: seatsOf(opened.seats, options),
+      judges: opened.judges,
       tasks: opened.tasks.length,
       splits,
       repeats,
@@ -251,10 +254,15 @@ export async function takeUpRun(options: ResumeOptions): Promise<ReadyRun> {
 }
 
 /** A cap on what is spent, and a limit on what an attempt of the agent costs, need the price of what is called. Throws `spend_cap`. */
-function checkPrices({ seats, limits }: Pick<RunOptions, 'seats' | 'limits'>, cap: number | undefined): void {
-  for (const [seat, player] of Object.entries(seats)) {
-    if (cap === undefined && (seat !== 'agent' || limits?.costUsd === undefined)) continue
-    const model = modelOf(player)
+function checkPrices(
+  { seats, judges = {}, limits }: Pick<RunOptions, 'seats' | 'judges' | 'limits'>,
+  cap: number | undefined,
+): void {
+  const capped = cap === undefined ? [] : Object.values(judges)
+  const models = Object.entries(seats).map(([seat, player]) =>
+    cap === undefined && (seat !== 'agent' || limits?.costUsd === undefined) ? undefined : modelOf(player),
+  )
+  for (const model of [...models, ...capped]) {
     if (model?.priced !== false) continue
     throw new QuintainError(
       'spend_cap',
@@ -269,9 +277,10 @@ function isGroupPending(chosen: Folded | undefined): boolean {
   return chosen?.verdict?.pending === 'group' && isOwnVerdictWhole(chosen)
 }
 
-function controlOf(options: RunControl, opened: OpenedRun, orders: number) {
+/** What a scheduler is told by the options of a run. */
+export function controlOf(options: RunControl, opened: OpenedRun, orders: number) {
   const scripts = Object.values(opened.seats).every(({ kind }) => kind === 'script' || kind === 'recorded')
-  const scripted = scripts && !opened.outside
+  const scripted = scripts && !opened.outside && Object.keys(opened.judges).length === 0
   const workers = options.workers ?? availableParallelism()
   const concurrency = options.concurrency ?? (scripted ? 64 * workers : 32)
   const { recordings } = opened

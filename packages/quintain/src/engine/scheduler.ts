@@ -3,10 +3,8 @@ import {
   type Fault,
   foldRun,
   type Journal,
-  linePart,
   type OrderRecord,
   planOf,
-  QuintainError,
   readPrivate,
   readTrajectory,
   readVerdict,
@@ -14,10 +12,11 @@ import {
 import { clearTimeout, now as ownNow, setTimeout } from '../core/own-time.ts'
 import type { AttemptOutput } from './attempt.ts'
 import type { Executor } from './executor.ts'
+import { gradeWholeGroup } from './grade-group.ts'
 import { type Lane, spendStop } from './pace.ts'
 import { type Progress, ProgressCounter } from './progress.ts'
-import type { GroupMemberData, Job } from './protocol.ts'
-import { StepFailure } from './step.ts'
+import type { Job } from './protocol.ts'
+import { backoffMs, triesFor } from './retries.ts'
 
 export interface ScheduleOptions {
   journal: Journal
@@ -86,21 +85,6 @@ const onlyFaultsLimit = 30
 const progressEveryMs = 100
 /** Retries that may wait for their time, above the concurrency, before no further order is started. */
 const mostWaitingRetries = 256
-const backoffBaseMs = 500
-const backoffMaxMs = 30_000
-
-/** How many tries a fault is worth, by whose it is. A grader was tried again in place; a world that fails twice will fail again. */
-function triesFor(fault: Fault, maxTries: number): number {
-  if (!fault.retryable) return 1
-  switch (fault.owner) {
-    case 'grader':
-      return 1
-    case 'world':
-      return Math.min(2, maxTries)
-    default:
-      return maxTries
-  }
-}
 
 /** Works through the plan: starts orders, records attempts, tries faults again, grades groups. Resolves when nothing more can be done. */
 export async function schedule(options: ScheduleOptions): Promise<RunStop | undefined> {
@@ -271,9 +255,7 @@ class Scheduler {
     this.options.journal.appendAttempt({ ...output, attempt: { ...output.attempt, final } })
     this.progress.attempt(output.attempt, final)
     if (again) {
-      const slow = fault.owner === 'provider' || fault.owner === 'gateway' || fault.owner === 'judge'
-      const backoff = slow ? Math.min(backoffMaxMs, backoffBaseMs * 2 ** (job.try - 1)) : 0
-      this.retries.push({ job: { ...job, try: job.try + 1 }, at: ownNow() + backoff })
+      this.retries.push({ job: { ...job, try: job.try + 1 }, at: ownNow() + backoffMs(fault, job.try) })
     } else if (final) {
       this.options.standing.finish(job.order.seq)
       this.options.lane?.ended(job.order, output.attempt)
@@ -338,7 +320,7 @@ class Scheduler {
 
   /** Grades every group whose members are all finished and whose verdicts are still open. */
   private async gradeGroups(): Promise<void> {
-    const { journal, executor } = this.options
+    const { journal } = this.options
     const fold = await foldRun(journal.dir)
     const groups = new Map<string, (typeof fold.states)[number][]>()
     for (const state of fold.states) {
@@ -360,42 +342,14 @@ class Scheduler {
       const members = await Promise.all(
         graded.map((state) => memberOf(journal.dir, state.order, state.chosen!)),
       )
-      try {
-        for (const verdict of await executor.gradeGroup(members)) {
-          this.progress.grouped(verdict.summary)
-          journal.appendVerdict(
-            {
-              schema: 'quintain.verdict-summary',
-              v: 1,
-              attempt: verdict.attempt,
-              order: verdict.order,
-              seq: graded.find((state) => state.order.id === verdict.order)!.order.seq,
-              verdict: verdict.summary,
-              fault: null,
-            },
-            linePart(verdict.record),
-          )
-        }
-      } catch (thrown) {
-        const fault: Fault =
-          thrown instanceof StepFailure
-            ? thrown.fault
-            : {
-                owner: 'platform',
-                stage: 'group',
-                code: 'worker_lost',
-                message: QuintainError.isInstance(thrown)
-                  ? thrown.message
-                  : 'the worker that graded the group was lost',
-                retryable: true,
-              }
-        for (const { order, chosen } of open) {
-          // The member's own verdict stays pending, so that a resume grades the group again and runs no agent.
-          const { verdict } = chosen!
-          this.progress.grouped(null)
-          const line = { attempt: chosen!.id, order: order.id, seq: order.seq, verdict, fault }
-          journal.appendVerdict({ schema: 'quintain.verdict-summary', v: 1, ...line }, undefined)
-        }
+      const waiting = open.map(({ order, chosen }) => ({
+        attempt: chosen!.id,
+        order: order.id,
+        seq: order.seq,
+        verdict: chosen!.verdict,
+      }))
+      for (const { verdict, fault } of await gradeWholeGroup(this.options, members, waiting)) {
+        this.progress.grouped(fault === null ? verdict : null)
       }
       await journal.ready()
     }
@@ -407,7 +361,7 @@ export function isOwnVerdictWhole({ fault }: { fault: Fault | null }): boolean {
   return fault === null || fault.stage === 'group'
 }
 
-async function memberOf(dir: string, order: OrderRecord, attempt: AttemptRecord): Promise<GroupMemberData> {
+async function memberOf(dir: string, order: OrderRecord, attempt: AttemptRecord) {
   const [trajectory, verdict, hidden] = await Promise.all([
     readTrajectory(dir, attempt),
     readVerdict(dir, attempt),
@@ -416,6 +370,7 @@ async function memberOf(dir: string, order: OrderRecord, attempt: AttemptRecord)
   return {
     attempt: attempt.id,
     order: order.id,
+    seq: order.seq,
     index: order.index,
     trajectory,
     state: hidden?.state ?? null,

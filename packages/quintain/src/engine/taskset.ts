@@ -4,6 +4,7 @@ import {
   type ErasedDefinition,
   type IndexedTasks,
   isThrown,
+  type PublicTask,
   placeOf,
   QuintainError,
   refuseProblems,
@@ -25,6 +26,8 @@ export interface TaskSummary {
   /** Digest of the same without id and split. */
   content: string
   tags?: string[]
+  /** The public part, where it was asked for. */
+  open?: PublicTask
 }
 
 /** The tasks of an environment with given options, by place, each checked when it is first read. */
@@ -188,6 +191,12 @@ export function summaryOf(task: Task, index: number): TaskSummary {
     content: contentDigest(task),
     ...(tags === undefined ? {} : { tags: [...tags] }),
   }
+}
+
+/** The same with the public part. */
+export function openSummaryOf(task: Task, index: number): TaskSummary {
+  const { secret: _, ...open } = task
+  return { ...summaryOf(task, index), open }
 }
 
 interface TaskDigests {

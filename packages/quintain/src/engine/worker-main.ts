@@ -103,8 +103,10 @@ process.on('unhandledRejection', (reason) => {
   process.stderr.write(`unhandled rejection: ${stackOf(reason)}\n`)
 })
 process.on('disconnect', () => process.exit(0))
-// Ctrl-C reaches every process of a terminal; what it means for the run is for the main process to say.
+// Ctrl-C reaches every process of a terminal, and the end of a service every process of it; what it means for the run is
+// for the main process to say.
 process.on('SIGINT', () => {})
+process.on('SIGTERM', () => {})
 
 function wireError(thrown: unknown): WireError {
   if (QuintainError.isInstance(thrown)) {

@@ -11,7 +11,7 @@ import { identityOf, LeaseCalls } from './lease-calls.ts'
 import { heaviestBody, type JsonBody } from './read-body.ts'
 import { attemptOver, broken, Refusal, refusalOf } from './refusal.ts'
 import { ReplyHistories } from './reply-histories.ts'
-import { type CallPatience, SharedCall } from './shared-call.ts'
+import { type CallOwner, type CallPatience, SharedCall } from './shared-call.ts'
 
 /** Calls of one attempt at once: more is no agent but a loop. */
 const mostCalls = 1_000
@@ -29,7 +29,7 @@ export interface LeaseShared {
 }
 
 /** One seat of one attempt, as the gateway serves it: its calls, and what later calls may refer to. */
-export class GatewayLease {
+export class GatewayLease implements CallOwner {
   readonly handle: string
   readonly apiKey: string
   /** The policy's name, as programs are told it. */
@@ -51,6 +51,14 @@ export class GatewayLease {
     this.shared = shared
     this.bodies = new HeldBodies(2 * heaviestBody(shared.maxBodyBytes), shared.bodies)
     this.model = modelName(options.seat.id)
+  }
+
+  get patience(): CallPatience {
+    return this.shared.patience
+  }
+
+  get ticker(): Ticker {
+    return this.shared.ticker
   }
 
   get over(): boolean {
@@ -94,18 +102,12 @@ export class GatewayLease {
       id: `${idPrefix[dialect.name]}${this.handle}-${++this.asked}`,
       created: Math.floor(Date.now() / 1000),
     }
-    const call = new SharedCall(context, {
-      dialect,
-      idempotencyKey: identity.idempotencyKey,
-      patience: this.shared.patience,
-      ticker: this.shared.ticker,
-      onDefect: (thrown) => this.defect(thrown),
-      onLetGo: () => this.countBytes(-held),
-      onForgotten: () => this.calls.delete(identity.key, call),
-    })
-    this.calls.add(identity.key, call)
+    const controller = new AbortController()
+    const { key, idempotencyKey } = identity
+    const call = new SharedCall(context, { key, idempotencyKey, dialect, held, controller, owner: this })
+    this.calls.add(call)
     call.attach(exchange)
-    void this.ask(call, dialect, context)
+    void this.ask(call, { dialect, context, signal: controller.signal })
     return true
   }
 
@@ -163,26 +165,39 @@ export class GatewayLease {
     return { ...error, message: redact(error.message), ...said }
   }
 
-  private async ask(call: SharedCall, dialect: Dialect, context: ReplyContext): Promise<void> {
+  private async ask(
+    call: SharedCall,
+    { dialect, context, signal }: { dialect: Dialect; context: ReplyContext; signal: AbortSignal },
+  ): Promise<void> {
     const { request } = context
     this.underWay++
     try {
       const response = await this.options.seat.generate(request, {
-        signal: call.signal,
-        ...(request.wire.stream ? { onDelta: call.onDelta } : {}),
+        signal,
+        // The lease ends its calls when the attempt is over.
+        endsWithAttempt: this.options.signal !== undefined,
+        ...(request.wire.stream ? { onDelta: (delta) => call.onDelta(delta) } : {}),
       })
       const ids = dialect.replyIds?.(response, context) ?? []
       this.histories.keep(ids, [...request.messages, response.message])
       call.finish({ response })
     } catch (thrown) {
-      if (call.signal.aborted) return
+      if (signal.aborted) return
       call.finish({ error: this.errorOf(thrown, dialect.name) })
     } finally {
       this.underWay--
     }
   }
 
-  private defect(thrown: unknown): void {
+  letGo({ held }: SharedCall): void {
+    this.countBytes(-held)
+  }
+
+  forget(call: SharedCall): void {
+    this.calls.delete(call)
+  }
+
+  defect(thrown: unknown): void {
     this.shared.log(`gateway: ${stackOf(thrown)}`)
   }
 }

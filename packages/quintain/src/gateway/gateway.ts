@@ -1,4 +1,5 @@
-import type { ModelAddress, ModelHandle } from '../core/index.ts'
+import type { ModelAddress, ModelHandle, ModelRequest, ModelResponse } from '../core/index.ts'
+import type { CallOptions } from './seat.ts'
 
 /** How a run's gateway listens. Times are milliseconds. */
 export interface GatewayOptions {
@@ -30,7 +31,9 @@ export interface GatewayOptions {
 /** What a lease is opened for. */
 export interface LeaseOptions {
   /** The seat whose model it is; every call goes through its `generate`, which limits and records. */
-  seat: Pick<ModelHandle, 'id' | 'generate' | 'countTokens'>
+  seat: Pick<ModelHandle, 'id' | 'countTokens'> & {
+    generate(request: ModelRequest, options?: CallOptions): Promise<ModelResponse>
+  }
   /** Makes messages free of secrets before a program reads them. */
   redact?(text: string): string
   /** Aborted when the attempt is over: every later call is refused in the dialect's own form, calls in flight end. */

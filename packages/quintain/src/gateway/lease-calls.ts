@@ -42,13 +42,14 @@ export class LeaseCalls {
     return open.find((call) => !call.taken) ?? open.at(-1)
   }
 
-  add(key: string, call: SharedCall): void {
-    const same = this.byKey.get(key)
-    if (same === undefined) this.byKey.set(key, [call])
+  add(call: SharedCall): void {
+    const same = this.byKey.get(call.key)
+    if (same === undefined) this.byKey.set(call.key, [call])
     else same.push(call)
   }
 
-  delete(key: string, call: SharedCall): void {
+  delete(call: SharedCall): void {
+    const { key } = call
     const same = this.byKey.get(key)
     const at = same?.indexOf(call) ?? -1
     if (same === undefined || at < 0) return

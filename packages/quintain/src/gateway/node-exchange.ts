@@ -74,7 +74,10 @@ export class NodeExchange implements Exchange {
 
   send(status: number, headers: Readonly<Record<string, string>>, body: string): void {
     if (this.closed) return
-    this.response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+    const bytes = Buffer.byteLength(body)
+    // A text of ASCII alone is written faster where Node is told that every character is a byte.
+    const encoding = bytes === body.length ? 'latin1' : 'utf8'
+    this.response.writeHead(status, { ...headers, 'content-length': bytes }).end(body, encoding)
   }
 
   begin(headers: Readonly<Record<string, string>>): void {

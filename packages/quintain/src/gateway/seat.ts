@@ -65,6 +65,8 @@ export interface SeatClock {
 export interface CallOptions {
   /** Gives up this call alone. */
   signal?: AbortSignal
+  /** That signal is aborted when the attempt is over, too. */
+  endsWithAttempt?: boolean
   onDelta?: ModelContext['onDelta']
 }
 
@@ -111,6 +113,7 @@ export class SeatModel implements ModelHandle {
    */
   async generate(request: ModelRequest, own: CallOptions = {}): Promise<ModelResponse> {
     if (own.signal === undefined) return this.call(request, this.options.signal, own)
+    if (own.endsWithAttempt === true) return this.call(request, own.signal, own)
     const either = eitherSignal(this.options.signal, own.signal)
     try {
       return await this.call(request, either.signal, own)

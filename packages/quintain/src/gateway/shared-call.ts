@@ -16,17 +16,28 @@ export interface CallPatience extends Patience {
   faultMs: number
 }
 
-export interface SharedCallOptions {
-  dialect: Dialect
-  idempotencyKey: string | undefined
-  patience: CallPatience
-  ticker: Ticker
+/** Whose call it is. */
+export interface CallOwner {
+  readonly patience: CallPatience
+  readonly ticker: Ticker
   /** Told of what a dialect threw. */
-  onDefect(thrown: unknown): void
-  /** Its request is let go: the reply is written, or nobody wants it. */
-  onLetGo(): void
+  defect(thrown: unknown): void
+  /** The request of a call is let go: its reply is written, or nobody wants it. */
+  letGo(call: SharedCall): void
   /** Nobody will ask for it any more. */
-  onForgotten(): void
+  forget(call: SharedCall): void
+}
+
+export interface SharedCallOptions {
+  /** By what its request is known when it comes again. */
+  key: string
+  idempotencyKey: string | undefined
+  dialect: Dialect
+  /** Bytes that its request counts. */
+  held: number
+  /** Gives up the model's call. */
+  controller: AbortController
+  owner: CallOwner
 }
 
 /** Why a call is given up that nobody waits for. */
@@ -41,12 +52,16 @@ class CallerLeft extends Error {
  * A stream begins with its first piece, so that a call that fails before is answered with its status.
  */
 export class SharedCall implements Ticked {
+  readonly key: string
   readonly idempotencyKey: string | undefined
+  readonly held: number
   /** The reply reached its caller. */
   taken = false
-  private readonly options: SharedCallOptions
+  private readonly owner: CallOwner
+  private readonly dialect: Dialect
   private readonly stream: boolean
-  private readonly controller = new AbortController()
+  /** Let go when the model's call has ended: thousands that have are kept for a while. */
+  private controller: AbortController | undefined
   /** What the reply is written from; let go with it. */
   private context: ReplyContext | undefined
   private recipient: Recipient | undefined
@@ -66,14 +81,12 @@ export class SharedCall implements Ticked {
   constructor(context: ReplyContext, options: SharedCallOptions) {
     this.context = context
     this.stream = context.request.wire.stream
-    this.options = options
+    this.key = options.key
     this.idempotencyKey = options.idempotencyKey
-    options.ticker.add(this)
-  }
-
-  /** Gives up the model's call. */
-  get signal(): AbortSignal {
-    return this.controller.signal
+    this.held = options.held
+    this.dialect = options.dialect
+    this.controller = options.controller
+    this.owner = options.owner
   }
 
   /** Nobody waits for the reply, and nobody has had it. */
@@ -83,15 +96,16 @@ export class SharedCall implements Ticked {
 
   /** The provider has failed just now, after every retry there is: nobody is to ask it the same again so soon. */
   get faulted(): boolean {
-    return now() - this.faultAt < this.options.patience.faultMs
+    return now() - this.faultAt < this.owner.patience.faultMs
   }
 
   /** Hands the reply to an exchange, in place of the one that waited for it. */
   attach(exchange: Exchange): void {
     const before = this.recipient
-    const recipient = new Recipient(exchange, this.options.patience)
+    const recipient = new Recipient(exchange, this.owner.patience)
     this.recipient = recipient
     this.forgetAt = Number.POSITIVE_INFINITY
+    this.owner.ticker.add(this)
     this.missed ||= this.streamed !== undefined
     this.streamed = undefined
     before?.breakOff()
@@ -101,16 +115,16 @@ export class SharedCall implements Ticked {
   }
 
   /** A piece of the reply. Gives a promise while the recipient does not keep up. */
-  readonly onDelta = (delta: ReplyDelta): Promise<void> | undefined => {
+  onDelta(delta: ReplyDelta): Promise<void> | undefined {
     const { recipient, context } = this
     this.missed ||= recipient === undefined
     if (this.missed || recipient === undefined || context === undefined) return undefined
     try {
-      this.streamed ??= new StreamedReply(this.options.dialect, context)
+      this.streamed ??= new StreamedReply(this.dialect, context)
       const text = this.streamed.delta(delta)
       return text === '' ? undefined : recipient.write(text)
     } catch (thrown) {
-      this.options.onDefect(thrown)
+      this.owner.defect(thrown)
       recipient.breakOff()
       return undefined
     }
@@ -118,6 +132,7 @@ export class SharedCall implements Ticked {
 
   /** The model's call has ended. */
   finish(end: CallEnd): void {
+    this.controller = undefined
     if (this.forgotten) return
     this.ended = true
     this.end = end
@@ -133,15 +148,16 @@ export class SharedCall implements Ticked {
     if (this.ended) this.recipient?.breakOff()
     else this.deliver({ error: attemptOver })
     this.letGo()
-    this.controller.abort(new CallerLeft(attemptOver.message))
+    this.controller?.abort(new CallerLeft(attemptOver.message))
   }
 
   tick(at: number): void {
+    if (this.forgotten) return
     this.recipient?.tick(at, this.stream)
     if (at < this.forgetAt) return
     this.forget()
     this.letGo()
-    if (!this.ended) this.controller.abort(new CallerLeft('the caller of this model call has gone'))
+    if (!this.ended) this.controller?.abort(new CallerLeft('the caller of this model call has gone'))
   }
 
   private deliver(end: CallEnd): void {
@@ -153,11 +169,11 @@ export class SharedCall implements Ticked {
       return
     }
     try {
-      const streamed = this.streamed ?? new StreamedReply(this.options.dialect, this.context!)
+      const streamed = this.streamed ?? new StreamedReply(this.dialect, this.context!)
       if ('error' in end) recipient.breakOff(streamed.error(end.error))
       else recipient.end(streamed.end(end.response))
     } catch (thrown) {
-      this.options.onDefect(thrown)
+      this.owner.defect(thrown)
       recipient.breakOff()
     }
   }
@@ -166,7 +182,7 @@ export class SharedCall implements Ticked {
     if (this.forgotten || this.recipient !== recipient) return
     this.recipient = undefined
     const failed = this.end !== undefined && 'error' in this.end
-    if (!this.ended) this.forgetAt = now() + this.options.patience.graceMs
+    if (!this.ended) this.forgetAt = now() + this.owner.patience.graceMs
     // A stream that was read to its end, or that we broke off, is asked for by nobody again; a whole reply may be, by an
     // SDK that gave up on it in the moment in which it was sent.
     else if (taken ? this.stream && !this.faulted : recipient.begun && failed) {
@@ -181,17 +197,18 @@ export class SharedCall implements Ticked {
   /** Keeps the reply as it is sent, and nothing else of the call. */
   private keep(): void {
     const { end } = this
-    const { graceMs, keepMs, faultMs } = this.options.patience
+    const { graceMs, keepMs, faultMs } = this.owner.patience
     if (end !== undefined) this.render(end)
     // What went wrong is worth another call before long.
     const brief = this.taken || this.rendered?.status !== 200
     this.forgetAt = Math.max(now() + (brief ? graceMs : keepMs), this.faultAt + faultMs)
     this.end = undefined
+    this.owner.ticker.rest(this, this.forgetAt)
     this.letGo()
   }
 
   private letGo(): void {
-    if (this.context !== undefined) this.options.onLetGo()
+    if (this.context !== undefined) this.owner.letGo(this)
     this.context = undefined
     this.streamed = undefined
   }
@@ -199,17 +216,18 @@ export class SharedCall implements Ticked {
   private render(end: CallEnd): Rendered {
     if (this.rendered !== undefined) return this.rendered
     try {
-      this.rendered = render(this.options.dialect, this.context!, end)
+      this.rendered = render(this.dialect, this.context!, end)
     } catch (thrown) {
-      this.options.onDefect(thrown)
-      this.rendered = render(this.options.dialect, this.context!, { error: broken })
+      this.owner.defect(thrown)
+      this.rendered = render(this.dialect, this.context!, { error: broken })
     }
     return this.rendered
   }
 
   private forget(): void {
     this.forgotten = true
-    this.options.ticker.delete(this)
-    this.options.onForgotten()
+    this.rendered = undefined
+    this.owner.ticker.delete(this)
+    this.owner.forget(this)
   }
 }

@@ -16,5 +16,11 @@ export {
   serveTools,
   type ToolServer,
 } from './serve-tools.ts'
+export {
+  checkSessionTools,
+  type SessionTools,
+  type SessionToolsOptions,
+  sessionTools,
+} from './session-tools.ts'
 export type { ToolChoice } from './tool-list.ts'
 export type { CallResult } from './tool-result.ts'

@@ -1,6 +1,6 @@
+import { withinProcessorTime } from '../core/processor-budget.ts'
 import type { JsonSchema, Schema } from '../core/standard-schema.ts'
 import { cutWithMarker } from './cut-text.ts'
-import { withinProcessorTime } from './processor-budget.ts'
 import { loadValidator } from './sdk.ts'
 
 /**

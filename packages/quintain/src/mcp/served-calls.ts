@@ -24,6 +24,8 @@ export interface ServedCallsOptions {
   maxWaiting: number
   /** Takes secrets out of the message of an error that a tool threw. */
   redact(text: string): string
+  /** What answers a call of a tool that is not on the list; the protocol's own refusal when absent. */
+  otherwise?: ((name: string) => Tool) | undefined
   /** A tool gave a turn: its reward, and whether the episode is over, are for the host and not for the caller. */
   onTurn?: ((turn: Turn, call: ServedCall) => void) | undefined
   /** A tool threw, hung, or gave what is no tool result. */
@@ -89,7 +91,7 @@ export class ServedCalls {
     context: { signal: AbortSignal; progress?: (done: number, total?: number, message?: string) => void },
   ): Promise<CallToolResult> {
     const tools = await this.tools(call)
-    const tool = tools.find(({ name }) => name === call.name)
+    const tool = tools.find(({ name }) => name === call.name) ?? this.options.otherwise?.(call.name)
     if (tool === undefined) {
       const names = tools.map(({ name }) => name)
       throw new CallRefused(

@@ -1,5 +1,5 @@
+import { parseJsonAt } from '../core/json-parse.ts'
 import type { RawMessage } from './completion.ts'
-import { parseJsonAt } from './json-parse.ts'
 
 export interface CallDraft {
   index: number | undefined

@@ -185,7 +185,9 @@ export function readTokens(completion: RawCompletion): { tokens?: TokenData; fla
   if (promptIds === undefined && outputIds === undefined && logprobs === undefined) return { flags: [] }
   const flags: string[] = []
   const tokens: TokenData = {}
-  const areIds = (ids: number[]): boolean => ids.every((id) => Number.isInteger(id) && id >= 0)
+  // Ids are kept as 32 bits, and one that is larger would become another.
+  const areIds = (ids: number[]): boolean =>
+    ids.every((id) => Number.isInteger(id) && id >= 0 && id < 2 ** 31)
   if (promptIds !== undefined) {
     if (areIds(promptIds)) tokens.promptIds = Int32Array.from(promptIds)
     else flags.push('token_data_invalid')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { extractJson, extractToolCalls, type JsonMode } from './json-text.ts'
+import { extractJson, type JsonMode } from '../core/json-text.ts'
+import { extractToolCalls } from './tool-calls-in-text.ts'
 
 describe('extractJson', () => {
   test.each<[string, string, unknown]>([

@@ -1,11 +1,11 @@
 import type { Turn } from '../core/environment.ts'
 import { QuintainError } from '../core/errors.ts'
 import { mostNesting, nestsTooDeep } from '../core/json-depth.ts'
+import { parseJsonAt } from '../core/json-parse.ts'
 import type { Content, ToolCall, ToolMessage } from '../core/message.ts'
 import { type Schema, validate } from '../core/standard-schema.ts'
 import { didYouMean } from '../core/suggest.ts'
 import type { ToolResult } from '../core/tool.ts'
-import { parseJsonAt } from './json-parse.ts'
 
 /** Why a tool call was not carried out. A tool's own failures have codes of its own. */
 export const toolErrorCodes = [

@@ -1,4 +1,4 @@
-import { type FloorRecord, playerName, type Usage } from '../core/index.ts'
+import { doorHarness, type FloorRecord, playerName, type Usage } from '../core/index.ts'
 import type { Estimate } from './estimate.ts'
 import { estimateNote, estimateText, estimateValue } from './estimate-text.ts'
 import { countText, dollarText, durationText, plural, scoreText, shareText } from './number-text.ts'
@@ -213,6 +213,8 @@ export function unfinishedText(
   resume = `npx quintain resume ${printableLine(summary.run.dir)}`,
 ): string | undefined {
   if (summary.complete) return undefined
+  if (summary.run.seats['agent']?.harness === doorHarness)
+    return 'Not finished: sessions were open when the server ended. Clients played them, and nothing can go on with them.'
   return `Not finished. Go on with: ${resume}`
 }
 

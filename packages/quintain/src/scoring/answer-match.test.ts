@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { matchExact, matchPattern } from './answer-match.ts'
+import { matchNumber } from './numeric-match.ts'
 
 test('matchExact compares the words in their order', () => {
   const exact = (target: string, output: string, ignoreCase = false) =>
@@ -53,4 +54,19 @@ test('a text matches itself, and a longer one does not', () => {
       expect(matchExact({ target: text, output: `${text}x` }).correct).toBe(false)
     }),
   )
+})
+
+test('a pattern that takes years is nobody’s score, and holds nobody up', () => {
+  const pattern = /^(\w+\s?)*$/
+  const output = `${'word '.repeat(40)}!`
+  expect(matchPattern({ target: 'x', output, pattern })).toEqual({
+    correct: null,
+    answer: null,
+    reason: 'deadline',
+  })
+  expect(matchNumber({ target: '1', output, pattern })).toEqual({
+    correct: null,
+    answer: null,
+    reason: 'deadline',
+  })
 })

@@ -1,5 +1,6 @@
 import { readNumber } from './number-read.ts'
-import { lastMatch, type MatchResult, sameNumber } from './numeric-match.ts'
+import { type MatchResult, sameNumber } from './numeric-match.ts'
+import { matchWithin } from './pattern/match-within.ts'
 import { stripReasoning } from './thinking.ts'
 
 /**
@@ -17,7 +18,7 @@ export function matchExact(options: { target: string; output: string; ignoreCase
 /**
  * Whether what a pattern captures is the target, as text or as a number. Of several matches the last counts, and any of
  * its groups may be the target; with `all`, every group of every match must be. A pattern without groups captures its
- * whole match. No match is no answer.
+ * whole match. No match is no answer. A pattern that takes too long (see `patternMs`) is nobody's score.
  */
 export function matchPattern(options: {
   target: string
@@ -30,7 +31,10 @@ export function matchPattern(options: {
   const { answer: text } = stripReasoning(output)
   if (text === null) return { correct: false, answer: null, reason: 'unterminated_reasoning' }
   const is = (captured: string) => sameText(captured, target, ignoreCase)
-  const captured = all ? everyCapture(pattern, text) : capturesOf(lastMatch(pattern, text))
+  const { matches, cut, error } = matchWithin(pattern, text)
+  if (error !== undefined) return { correct: null, answer: null, reason: error }
+  if (all && cut) return { correct: false, answer: null, reason: 'too_many_matches' }
+  const captured = all ? matches.flatMap(capturesOf) : capturesOf(matches.at(-1))
   if (captured.length === 0) return { correct: false, answer: null, reason: 'no_candidate' }
   const hit = captured.find(is)
   const correct = hit !== undefined && (!all || captured.every(is))
@@ -42,12 +46,6 @@ function capturesOf(match: RegExpMatchArray | undefined): string[] {
   if (match === undefined) return []
   const groups = match.slice(1).filter((group) => group !== undefined)
   return match.length === 1 ? [match[0]!] : groups
-}
-
-function everyCapture(pattern: RegExp, text: string): string[] {
-  const flags = pattern.flags.replace('y', '')
-  const everywhere = new RegExp(pattern.source, flags.includes('g') ? flags : `${flags}g`)
-  return [...text.matchAll(everywhere)].flatMap(capturesOf)
 }
 
 function sameText(a: string, b: string, ignoreCase: boolean): boolean {

@@ -1,9 +1,12 @@
 import { boxedList, lastBoxed } from './extract-boxed.ts'
 import { chosen } from './extract-choice.ts'
 import { lastCodeBlock } from './extract-code.ts'
+import { jsonAnswer } from './extract-json.ts'
+import { lastLine, lastList } from './extract-lines.ts'
 import { hashMarked } from './extract-marker.ts'
 import { finalNumber } from './extract-number.ts'
 import { type Extraction, none } from './extraction.ts'
+import { tagAnswer } from './tags.ts'
 import { stripReasoning } from './thinking.ts'
 
 /**
@@ -13,9 +16,20 @@ import { stripReasoning } from './thinking.ts'
  * - `hash_marker`: what follows the last `####`.
  * - `choice`: one of the declared `choices`.
  * - `code`: the last closed fence.
+ * - `json`: the last JSON object, or the whole text where that is JSON.
+ * - `tag`: the last complete element of the declared `tag`.
+ * - `list`: the last list, by bullets or commas.
+ * - `last_line`: the last line that is not empty.
  * - `text`: all of it.
  */
-export type SingleAnswerKind = 'final_number' | 'boxed' | 'hash_marker' | 'code' | 'text'
+export type SingleAnswerKind =
+  | 'final_number'
+  | 'boxed'
+  | 'hash_marker'
+  | 'code'
+  | 'json'
+  | 'last_line'
+  | 'text'
 
 export interface ExtractOptions {
   kind: SingleAnswerKind
@@ -37,17 +51,24 @@ export function extractAnswer(
 ): Extraction
 export function extractAnswer(
   text: string,
-  options: { kind: 'boxed_list'; truncated?: boolean },
+  options: { kind: 'tag'; tag: string; truncated?: boolean },
+): Extraction
+export function extractAnswer(
+  text: string,
+  options: { kind: 'boxed_list' | 'list'; truncated?: boolean },
 ): Extraction<string[]>
 export function extractAnswer(
   text: string,
   options: {
-    kind: SingleAnswerKind | 'boxed_list' | 'choice'
+    kind: SingleAnswerKind | 'boxed_list' | 'list' | 'choice' | 'tag'
+    tag?: string
     choices?: readonly string[]
     truncated?: boolean
   },
 ): Extraction<string | string[]> {
-  const { kind, choices = [], truncated = false } = options
+  const { kind, choices = [], tag = '', truncated = false } = options
+  // Elements may stand round the reasoning, and say themselves which is which.
+  if (kind === 'tag') return withoutCase(tagAnswer(text, { field: tag }))
   const { answer: said } = stripReasoning(text)
   if (said === null) return none('unterminated_reasoning')
   if (said === '') return none('empty')
@@ -64,7 +85,17 @@ export function extractAnswer(
       return chosen(said, choices, truncated)
     case 'code':
       return lastCodeBlock(said)
+    case 'json':
+      return jsonAnswer(said, truncated)
+    case 'list':
+      return lastList(said, truncated)
+    case 'last_line':
+      return lastLine(said, truncated)
     case 'text':
       return { answer: said }
   }
+}
+
+function withoutCase({ normalizedCase: _, ...extraction }: ReturnType<typeof tagAnswer>): Extraction {
+  return extraction
 }

@@ -20,11 +20,22 @@ export function findTest(expected: string, seen: ReadonlyMap<string, TestStatus>
     return { status: 'missing' }
   }
   if (exact !== undefined) return { status: exact, name: expected }
-  const cut = [...seen.keys()].some((name) => isCutOff(name) && expected.startsWith(name))
+  const cut = cutOffIn(seen).some((name) => expected.startsWith(name))
   return { status: cut ? 'ambiguous' : 'missing' }
 }
 
 /** An id whose parameters begin and do not end. */
 function isCutOff(id: string): boolean {
   return id.includes('[') && !id.endsWith(']')
+}
+
+/** Names of a log that are cut off, looked for once: both log and list may be long. */
+const known = new WeakMap<ReadonlyMap<string, TestStatus>, { size: number; cut: string[] }>()
+
+function cutOffIn(seen: ReadonlyMap<string, TestStatus>): string[] {
+  const before = known.get(seen)
+  if (before?.size === seen.size) return before.cut
+  const cut = [...seen.keys()].filter(isCutOff)
+  known.set(seen, { size: seen.size, cut })
+  return cut
 }

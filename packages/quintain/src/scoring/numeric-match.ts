@@ -2,6 +2,7 @@ import { extractAnswer } from './extract-answer.ts'
 import { readNumber } from './number-read.ts'
 import { findNumbers, type NumberReading } from './number-text.ts'
 import { type NumberValue, sameValue, scale, type Tolerance } from './number-value.ts'
+import { matchWithin, type PatternError } from './pattern/match-within.ts'
 
 /**
  * What a percent sign means:
@@ -32,10 +33,13 @@ export interface NumberPolicy {
 /** Which number of a text is the answer: the declared or last one (when absent), or what the place says. */
 export type NumberLocation = 'begin' | 'end' | 'any' | 'exact'
 
-/** What a match came to. `correct` is null where the target itself is no number: nobody's score, the task is broken. */
+/**
+ * What a match came to. `correct` is null where the target itself is no number, or the pattern takes too long (see
+ * `patternMs`) or is too large: nobody's score, the task is broken.
+ */
 export type MatchResult =
   | { correct: boolean; answer: string | null; reason?: string }
-  | { correct: null; answer: null; reason: 'invalid_target' }
+  | { correct: null; answer: null; reason: 'invalid_target' | PatternError }
 
 /** Whether two readings are the same number under a policy. */
 export function sameNumber(target: NumberReading, given: NumberReading, policy: NumberPolicy = {}): boolean {
@@ -80,7 +84,9 @@ export function matchNumber(options: {
       : { correct: false, answer, reason: 'different' }
   }
   if (pattern !== undefined) {
-    const groups = lastMatch(pattern, output)
+    const { matches, error } = matchWithin(pattern, output)
+    if (error !== undefined) return { correct: null, answer: null, reason: error }
+    const groups = matches.at(-1)
     const text = groups?.slice(1).find((group) => group !== undefined) ?? groups?.[0]
     return text === undefined
       ? { correct: false, answer: null, reason: 'no_candidate' }
@@ -102,13 +108,4 @@ export function matchNumber(options: {
   return token === undefined
     ? { correct: false, answer: null, reason: 'no_candidate' }
     : judge(token.text, token.reading)
-}
-
-/** The last match of a pattern, with its groups. */
-export function lastMatch(pattern: RegExp, text: string): RegExpMatchArray | undefined {
-  const flags = pattern.flags.replace('y', '')
-  const everywhere = new RegExp(pattern.source, flags.includes('g') ? flags : `${flags}g`)
-  let last: RegExpMatchArray | undefined
-  for (const match of text.matchAll(everywhere)) last = match
-  return last
 }

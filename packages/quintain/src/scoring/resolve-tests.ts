@@ -19,6 +19,7 @@ export interface ResolveOptions {
 export type UnresolvedReason =
   | 'suite_never_ran'
   | 'did_not_end'
+  | 'log_damaged'
   | 'exit_code_contradicts_log'
   | 'test_missing'
   | 'test_ambiguous'
@@ -34,7 +35,7 @@ export interface Resolution {
 /**
  * Whether a run of tests shows that a change is the fix. A pass needs positive evidence: a skipped, missing or ambiguous
  * test is none, neither is a suite that ran nothing, and a log in which nothing failed beside an exit code that says
- * otherwise may have been printed by the graded code. A test that is expected to fail still passes as `passToPass`.
+ * otherwise may have been printed by the graded code; nor is a log that could not be read to its end. A test that is expected to fail still passes as `passToPass`.
  *
  * After SWE-bench's grading, with the cases closed in which it counted silence as success.
  */
@@ -60,6 +61,7 @@ export function resolveTests(options: ResolveOptions): Resolution {
   }
   const statuses = [...log.tests.values()]
   const ran = statuses.some((status) => status !== 'skipped') || (log.declared ?? 0) > 0
+  if (log.problem !== undefined && (!ran || reasons.length === 0)) return no('log_damaged')
   if (!ran) return no('suite_never_ran')
   if (exitCode === null) return no('did_not_end')
   const failed = statuses.some((status) => status === 'failed' || status === 'error')

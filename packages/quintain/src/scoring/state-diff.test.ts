@@ -279,9 +279,9 @@ describe('stateDiff', () => {
     const before = { orders: { A: { status: 'placed' } }, refunds: [], old: 1 }
     const after = { orders: { A: { status: 'cancelled' } }, refunds: [{ cents: 5n }] }
     expect(changeLines(stateDiff(before, after, { unordered: ['refunds'] }))).toEqual([
+      'old: - 1',
       'orders.A.status: "placed" -> "cancelled"',
       'refunds: + {"cents":5}',
-      'old: - 1',
     ])
   })
 

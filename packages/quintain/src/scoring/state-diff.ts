@@ -163,8 +163,9 @@ function compareBags(
     trail.pop()
     return canonical === ignored ? undefined : stateText(canonical)
   }
+  const twins = twinsOf(before, after)
   for (const [at, item] of before.entries()) {
-    const text = textOf(item, at)
+    const text = twins.before.has(at) ? undefined : textOf(item, at)
     if (text === undefined) continue
     const same = missing.get(text)
     if (same === undefined) missing.set(text, [item])
@@ -173,7 +174,7 @@ function compareBags(
   const path = [...trail]
   const added: unknown[] = []
   for (const [at, item] of after.entries()) {
-    const text = textOf(item, at)
+    const text = twins.after.has(at) ? undefined : textOf(item, at)
     if (text === undefined) continue
     const same = missing.get(text)
     if (same === undefined || same.length === 0) added.push(item)
@@ -182,6 +183,47 @@ function compareBags(
   for (const items of missing.values())
     for (const item of items) changes.push({ path, kind: 'removed', before: item })
   for (const item of added) changes.push({ path, kind: 'added', after: item })
+}
+
+/**
+ * Rows of scalars that stand in both lists letter for letter, by position: under any rules they are the same, and need no
+ * canonical form to be paired.
+ */
+function twinsOf(
+  before: readonly unknown[],
+  after: readonly unknown[],
+): { before: Set<number>; after: Set<number> } {
+  const twins = { before: new Set<number>(), after: new Set<number>() }
+  const waiting = new Map<string, number[]>()
+  for (const [at, item] of before.entries()) {
+    const text = rowText(item)
+    if (text === undefined) continue
+    const same = waiting.get(text)
+    if (same === undefined) waiting.set(text, [at])
+    else same.push(at)
+  }
+  for (const [at, item] of after.entries()) {
+    const twin = waiting.get(rowText(item) ?? '')?.pop()
+    if (twin === undefined) continue
+    twins.before.add(twin)
+    twins.after.add(at)
+  }
+  return twins
+}
+
+/** A row of text, finite numbers, booleans and null as it stands; undefined for anything else. */
+function rowText(item: unknown): string | undefined {
+  if (!isRecord(item)) return undefined
+  for (const name in item) {
+    const value = item[name]
+    const isPlain =
+      value === null ||
+      typeof value === 'string' ||
+      typeof value === 'boolean' ||
+      (typeof value === 'number' && Number.isFinite(value))
+    if (!isPlain) return undefined
+  }
+  return JSON.stringify(item)
 }
 
 /** Bags are mostly the same list, and to see that takes no texts of their elements. */
@@ -201,25 +243,6 @@ function sameInOrder(
     if (walk.changes.length > 0) return false
   }
   return true
-}
-
-/** Differences as lines for people: `orders.A-1.status: "placed" -> "cancelled"`. */
-export function changeLines(changes: readonly StateChange[]): string[] {
-  return changes.map(({ path, kind, before, after }) => {
-    const place = path.length === 0 ? '(all)' : path.join('.')
-    if (kind === 'added') return `${place}: + ${textOf(after)}`
-    if (kind === 'removed') return `${place}: - ${textOf(before)}`
-    return `${place}: ${textOf(before)} -> ${textOf(after)}`
-  })
-}
-
-/** A value that differs, as text. In it may be, in a place that was not compared, what has no text. */
-function textOf(value: unknown): string {
-  try {
-    return stateText(canonicalState(value, []))
-  } catch {
-    return '(not plain data)'
-  }
 }
 
 /**

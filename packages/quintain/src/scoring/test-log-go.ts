@@ -8,20 +8,33 @@ const ended = /--- (PASS|FAIL|SKIP): (\S+) \(\d/
 export function readGoLog(text: string): ReadLog {
   const tests = new TestStatuses()
   for (const line of text.split('\n')) {
+    // What a test printed is in an event of its own, and can look like the end of another.
+    if (readEvent(line, tests)) continue
     const found = ended.exec(line)
     if (found !== null) tests.report(found[2]!, testStatusOf(found[1]!))
-    else if (line.startsWith('{')) readEvent(line, tests)
   }
   return { tests }
 }
 
-function readEvent(line: string, tests: TestStatuses): void {
+/** Reads the events of `go test -json` and nothing else: what stands beside them is no test. */
+export function readGoEvents(text: string): ReadLog {
+  const tests = new TestStatuses()
+  for (const line of text.split('\n')) readEvent(line, tests)
+  return { tests }
+}
+
+/** Whether a line is an event. */
+function readEvent(line: string, tests: TestStatuses): boolean {
+  if (!line.startsWith('{')) return false
   let event: { Action?: unknown; Test?: unknown }
   try {
     event = JSON.parse(line) as typeof event
   } catch {
-    return
+    return false
   }
-  if (typeof event.Test !== 'string' || typeof event.Action !== 'string') return
-  if (['pass', 'fail', 'skip'].includes(event.Action)) tests.report(event.Test, testStatusOf(event.Action))
+  const { Action: action, Test: test } = event
+  if (typeof action !== 'string') return false
+  if (typeof test === 'string' && ['pass', 'fail', 'skip'].includes(action))
+    tests.report(test, testStatusOf(action))
+  return true
 }

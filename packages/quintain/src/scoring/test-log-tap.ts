@@ -2,6 +2,8 @@ import type { ReadLog } from './test-log.ts'
 import { TestStatuses } from './test-status.ts'
 
 const point = /^( *)(not )?ok\b\s*(\d+)?\s*(?:-\s*)?(.*)$/
+/** What Vitest and node-tap put behind a description: how long it took, and that what is in it follows. */
+const timing = /\s#\s*time=[\d.]+m?s$/
 const directive = /(?:^|\s)#\s*(skip|todo)\b.*$/i
 
 /**
@@ -14,6 +16,7 @@ export function readTapLog(text: string): ReadLog {
   /** Subtests that are open, by depth. */
   const outer: string[] = []
   let yaml: string | undefined
+  let bailedOut = false
   for (const line of text.split('\n')) {
     if (yaml !== undefined) {
       if (line === `${yaml}...`) yaml = undefined
@@ -32,20 +35,30 @@ export function readTapLog(text: string): ReadLog {
       outer[depth] = subtest[2]!.trim()
       continue
     }
-    const plan = /^1\.\.(\d+)/.exec(line)
+    if (/^Bail out!/i.test(line)) bailedOut = true
+    const plan = /^1\.\.(\d{1,15})(?!\d)/.exec(line)
     if (plan !== null) declared = Number(plan[1])
     const found = point.exec(line)
     if (found === null) continue
     const depth = Math.floor(found[1]!.length / 4)
-    const given = found[4]!
+    const hasInner = /\s\{$/.test(found[4]!)
+    const given = (hasInner ? found[4]!.slice(0, -1).trimEnd() : found[4]!).replace(timing, '')
     const word = directive.exec(given)?.[1]?.toLowerCase()
     const own = given.replace(directive, '').trim() || found[3] || ''
     const name = [...outer.slice(0, depth), own].filter((part) => part !== undefined).join(' > ')
+    if (hasInner) {
+      outer.length = Math.min(outer.length, depth)
+      outer[depth] = own
+    }
     const ok = found[2] === undefined
     tests.report(
       name,
       word === 'skip' ? 'skipped' : word === 'todo' ? (ok ? 'xpassed' : 'xfailed') : ok ? 'passed' : 'failed',
     )
   }
-  return { tests, ...(declared === undefined ? {} : { declared }) }
+  return {
+    tests,
+    ...(declared === undefined ? {} : { declared }),
+    ...(bailedOut ? { problem: 'cut_off' } : {}),
+  }
 }

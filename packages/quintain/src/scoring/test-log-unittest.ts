@@ -5,6 +5,8 @@ const ended = /^(.*?) \.\.\.\s+(ok|OK|FAIL|ERROR|skipped\b.*|expected failure|un
 const begun = /^(.*?) \.\.\.(?:\s|$)/
 const alone = /^(ok|FAIL|ERROR|skipped\b.*|expected failure|unexpected success)$/
 const failure = /^(FAIL|ERROR): (.+)$/
+/** A subtest is named after its test, with a message and parameters behind. */
+const subtestOf = /^(\w+ \([\w.<>]+\))\s+[[(]/
 const testName = /^\w+ \([\w.<>]+\)$/
 
 function statusIn(word: string): TestStatus | undefined {
@@ -20,6 +22,11 @@ export function readUnittestLog(text: string): ReadLog {
   let declared: number | undefined
   let open: string | undefined
   let before = ''
+  const reportWithTest = (name: string, status: TestStatus | undefined) => {
+    tests.report(name, status)
+    const test = subtestOf.exec(name)?.[1]
+    if (test !== undefined) tests.report(test, status)
+  }
   for (const raw of text.split('\n')) {
     const line = raw.trim()
     const name = (given: string) => (!testName.test(given) && testName.test(before) ? before : given)
@@ -27,9 +34,9 @@ export function readUnittestLog(text: string): ReadLog {
     const failed = failure.exec(line)
     const word = alone.exec(line)
     if (whole !== null) {
-      tests.report(name(whole[1]!), statusIn(whole[2]!))
+      reportWithTest(name(whole[1]!), statusIn(whole[2]!))
       open = undefined
-    } else if (failed !== null) tests.report(failed[2]!, statusIn(failed[1]!))
+    } else if (failed !== null) reportWithTest(failed[2]!, statusIn(failed[1]!))
     else if (word !== null && open !== undefined) {
       tests.report(open, statusIn(word[1]!))
       open = undefined

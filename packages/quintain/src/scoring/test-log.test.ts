@@ -53,6 +53,22 @@ describe('pytest', () => {
     expect(tests).toEqual({ 'a.py::test_x': 'failed' })
   })
 
+  test.each([
+    ["SUBFAILED(i='x y') a.py::C::test_sub - AssertionError: 1 == 1", 'a.py::C::test_sub PASSED [100%]'],
+    ['[gw1] [ 91%] SUBFAILED[a message] (i=1) a.py::C::test_sub', 'PASSED a.py::C::test_sub'],
+    ['a.py::C::test_sub SUBFAIL [ 50%]', 'a.py::C::test_sub PASSED [100%]'],
+    ['[gw0] [ 41%] RERUN a.py::C::test_sub', '[gw0] [ 50%] PASSED a.py::C::test_sub'],
+  ])('a test is no pass of which a part or a try failed: %s', (failed, passed) => {
+    for (const lines of [
+      [failed, passed],
+      [passed, failed],
+    ])
+      expect(read('pytest', lines).tests).toEqual({ 'a.py::C::test_sub': 'failed' })
+    expect(read('pytest', ["SUBPASSED(i='0') a.py::t", 'PASSED a.py::t']).tests).toEqual({
+      'a.py::t': 'passed',
+    })
+  })
+
   test('says that nothing ran', () => {
     expect(read('pytest', ['=== no tests ran in 0.01s ===']).declared).toBe(0)
   })
@@ -80,6 +96,16 @@ test('unittest and Django: docstrings, output in between, headings of failures',
     },
     declared: 5,
   })
+})
+
+test('unittest: a test is what its worst subtest is', () => {
+  const { tests } = read('unittest', [
+    'test_sub (a.C.test_sub) ... ',
+    '  test_sub (a.C.test_sub) [m x] (i=1) ... FAIL',
+    'test_old (a.C) ... ok',
+    'FAIL: test_old (a.C) (i=1)',
+  ])
+  expect(tests).toMatchObject({ 'test_sub (a.C.test_sub)': 'failed', 'test_old (a.C)': 'failed' })
 })
 
 test('TAP: subtests, directives, yaml that looks like a result, the plan', () => {
@@ -113,6 +139,27 @@ test('TAP: subtests, directives, yaml that looks like a result, the plan', () =>
   })
 })
 
+test('TAP of Vitest: names without times, in those that they are in', () => {
+  const { tests } = read('tap', [
+    'TAP version 13',
+    '1..1',
+    'not ok 1 - a.test.ts # time=6.98ms {',
+    '    1..2',
+    '    ok 1 - group # time=1.43ms {',
+    '        1..1',
+    '        ok 1 - works # time=0.1s',
+    '    }',
+    '    not ok 2 - breaks # time=3.78ms',
+    '}',
+  ])
+  expect(tests).toEqual({
+    'a.test.ts': 'failed',
+    'a.test.ts > group': 'passed',
+    'a.test.ts > group > works': 'passed',
+    'a.test.ts > breaks': 'failed',
+  })
+})
+
 test('JUnit: failures, errors, skips, entities, character data, a case that was cut off', () => {
   const found = read('junit', [
     '<?xml version="1.0"?><testsuites><testsuite name="s" tests="5">',
@@ -139,6 +186,22 @@ test('go: plain, behind output, and events', () => {
     '{broken',
   ])
   expect(found.tests).toEqual({ TestA: 'passed', 'TestA/case_1': 'failed', TestB: 'skipped' })
+})
+
+test('go: what a test printed is no result', () => {
+  const events = [
+    '{"Action":"output","Package":"p","Test":"TestC","Output":"--- PASS: TestX (0.00s)\\n"}',
+    '{"Action":"fail","Package":"p","Test":"TestC"}',
+    '{"Action":"fail","Package":"p"}',
+  ]
+  expect(read('go', events).tests).toEqual({ TestC: 'failed' })
+  expect(read('go-json', [...events, '--- PASS: TestX (0.00s)']).tests).toEqual({ TestC: 'failed' })
+})
+
+test('a TAP stream that bailed out, and JSON that breaks off, are damaged', () => {
+  expect(parseTestLog('ok 1 - a\nBail out! no database', 'tap').problem).toBe('cut_off')
+  expect(parseTestLog('{"testResults":[', 'vitest-json').problem).toBe('not_well_formed')
+  expect(parseTestLog('', 'vitest-json').problem).toBeUndefined()
 })
 
 test('cargo, jest, mocha, karma', () => {

@@ -1,11 +1,12 @@
 import { readCargoLog } from './test-log-cargo.ts'
-import { readGoLog } from './test-log-go.ts'
+import { readGoEvents, readGoLog } from './test-log-go.ts'
 import { readJestJson, readJestLog } from './test-log-jest.ts'
 import { readJunitXml } from './test-log-junit.ts'
 import { readKarmaLog } from './test-log-karma.ts'
 import { readPytestLog } from './test-log-pytest.ts'
 import { readTapLog } from './test-log-tap.ts'
 import { readUnittestLog } from './test-log-unittest.ts'
+import type { XmlProblem } from './test-log-xml.ts'
 import type { TestStatus, TestStatuses } from './test-status.ts'
 
 /** What the log of a test run says. */
@@ -14,17 +15,26 @@ export interface TestLog {
   tests: ReadonlyMap<string, TestStatus>
   /** How many tests the runner itself says that it ran, skipped ones included; undefined when it does not say. */
   declared?: number
+  /** Why the log was not read to its end: what could have followed is not known, so it shows no pass. */
+  problem?: TestLogProblem
 }
+
+/**
+ * `has_dtd`: XML with a document type, which is not read at all; `too_deep`: XML more than 256 deep; `cut_off` and
+ * `not_well_formed`: XML or JSON that breaks off, or is none; a TAP stream that bailed out is `cut_off` too.
+ */
+export type TestLogProblem = XmlProblem
 
 /** What each reader gives. */
 export interface ReadLog {
   tests: TestStatuses
   declared?: number
+  problem?: TestLogProblem
 }
 
 /**
  * Formats of test logs, by name. `unittest` is Django's too; `jest` also reads the lists of vitest and mocha;
- * `jest-json` is what `jest --json` and `vitest --reporter=json` write.
+ * `go` reads `go test -v`, and events among it, `go-json` events alone; `jest-json` is what `jest --json` and `vitest --reporter=json` write.
  */
 const readers = {
   pytest: readPytestLog,
@@ -33,6 +43,7 @@ const readers = {
   tap: readTapLog,
   junit: readJunitXml,
   go: readGoLog,
+  'go-json': readGoEvents,
   cargo: readCargoLog,
   jest: readJestLog,
   vitest: readJestLog,

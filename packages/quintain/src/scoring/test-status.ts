@@ -34,6 +34,11 @@ export function testStatusOf(word: string): TestStatus | undefined {
 /** Worse last. */
 const order: readonly TestStatus[] = ['passed', 'xfailed', 'xpassed', 'skipped', 'failed', 'error']
 
+/** The worse of two statuses. */
+export function worseStatus(one: TestStatus, other: TestStatus): TestStatus {
+  return order.indexOf(other) > order.indexOf(one) ? other : one
+}
+
 /**
  * Statuses by test. A test that is reported twice keeps the worse: what the graded code prints can look like the
  * runner's own line, and must not make up for a failure.
@@ -42,6 +47,6 @@ export class TestStatuses extends Map<string, TestStatus> {
   report(test: string, status: TestStatus | undefined): void {
     if (test === '' || status === undefined) return
     const known = this.get(test)
-    if (known === undefined || order.indexOf(status) > order.indexOf(known)) this.set(test, status)
+    this.set(test, known === undefined ? status : worseStatus(known, status))
   }
 }

@@ -10,7 +10,7 @@ export function wrong(param: string, expected: string): DialectError {
 
 /** The error for what no reply could be had for; `what` names it. */
 export function unsupported(what: string, param?: string): DialectError {
-  return new DialectError('unsupported', `${what} cannot be had through this gateway.`, param)
+  return new DialectError('unsupported', `${what} cannot be had here.`, param)
 }
 
 export function isFields(value: unknown): value is Fields {

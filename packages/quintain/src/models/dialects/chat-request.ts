@@ -141,7 +141,8 @@ function modern(body: Fields, messages: ModelRequest['messages']): Fields {
   }
 }
 
-function readTools(tools: readonly unknown[]): ToolSpec[] {
+/** Tools as a request lists them. Throws `DialectError`. */
+export function readTools(tools: readonly unknown[]): ToolSpec[] {
   return tools.map((entry, index) => {
     const param = `tools[${index}]`
     const tool = fieldsOf(entry, param)

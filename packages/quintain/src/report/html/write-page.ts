@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { checkTarget, type OutputKind, outputError } from '../output-file.ts'
@@ -7,10 +7,10 @@ import { type RunSummary, summarize } from '../summarize.ts'
 import { distributionsOf } from './distributions.ts'
 import { embedOrder } from './embed-order.ts'
 import { linkScript } from './link-script.ts'
-import { html, raw } from './markup.ts'
 import { dataElement, packText } from './pack-data.ts'
 import { embeddedText, pageBody } from './page.ts'
 import { dataIds } from './page-data.ts'
+import { pageHead } from './page-head.ts'
 import { pageStyle } from './page-style.ts'
 import { indexOf, readRows } from './read-rows.ts'
 import { writeChunks } from './write-chunks.ts'
@@ -42,45 +42,6 @@ const mark = '<!doctype html>\n<!-- quintain report 1 -->\n'
 const kind: OutputKind = { name: 'report', mark, smaller: 'hold fewer trajectories: --html-max-mb' }
 
 const entry = new URL(`./client/main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
-
-const icon =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%230b6e63'/%3E%3Ccircle cx='8' cy='8' r='3' fill='white'/%3E%3C/svg%3E"
-
-function hashOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-}
-
-/**
- * What the page may do: run this one script, use this one style sheet, and nothing that reaches out. Text that a model wrote
- * would not run even if it came into the page as HTML, and the script cannot make HTML of text (trusted types).
- */
-function policyOf(script: string, style: string): string {
-  return [
-    "default-src 'none'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(style)}`,
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; ')
-}
-
-function headOf(summary: RunSummary, script: string): string {
-  const { environment } = summary.run
-  return html`${raw(mark)}<html lang="en">
-<head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${raw(policyOf(script, pageStyle))}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>${printableLine(`${environment.name} ${environment.version}`, 120)} · Quintain report</title>
-<link rel="icon" href="${raw(icon)}">
-<style>${raw(pageStyle)}</style></head>
-<body>
-`.text
-}
 
 /** A new file of texts and of what is in another file, one after the other. Gives its size in bytes. */
 async function writeWhole(path: string, parts: readonly (string | FileHandle)[]): Promise<number> {
@@ -124,11 +85,18 @@ export async function writeHtmlReport(
     const values = distributionsOf(fold)
     const index = dataElement(dataIds.index, await packText(JSON.stringify(indexOf(fold, run))))
     const script = linkScript(entry)
+    const { name, version } = summary.run.environment
+    const head = pageHead({
+      mark,
+      title: `${printableLine(`${name} ${version}`, 120)} · Quintain report`,
+      style: pageStyle,
+      script,
+    })
     const recorded = fold.states.filter(({ chosen }) => chosen !== undefined)
     const before = (embedded: number): { said: string; text: string } => {
       const said = embeddedText(embedded, recorded.length, fold.states.length)
       const body = pageBody(summary, values, said).text
-      return { said, text: `${headOf(summary, script)}${body}${index}<script>${script}</script>\n` }
+      return { said, text: `${head}${body}${index}<script>${script}</script>\n` }
     }
     // Which chunk a trajectory is in takes a few bytes a row, once it is packed.
     const overhead = Buffer.byteLength(before(0).text) + 3 * fold.states.length + 1_000

@@ -15,8 +15,12 @@ export interface Recorded {
 }
 
 /** Writes a run with an order for each attempt; undefined is an order that has none. */
-export async function writeRun(dir: string, attempts: readonly (Recorded | undefined)[]): Promise<void> {
-  const journal = await Journal.create(dir, sample.manifest())
+export async function writeRun(
+  dir: string,
+  attempts: readonly (Recorded | undefined)[],
+  id = sample.manifest().id,
+): Promise<void> {
+  const journal = await Journal.create(dir, { ...sample.manifest(), id })
   try {
     await journal.appendOrders([sample.request, ...attempts.map((_, seq) => sample.order(seq))])
     for (const [seq, recorded] of attempts.entries()) {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Duplex, Readable, Writable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Availability, Box, BoxOptions, SandboxDriver } from '../../core/sandbox.ts'
 import { withStreams } from '../../core/with-streams.ts'
 import { type BoxPlan, planBox, refuseOption } from '../box-options.ts'
@@ -19,6 +20,8 @@ import { seccompFilter } from './seccomp.ts'
 import { supervisor } from './supervisor.ts'
 
 const startLimitMs = 30_000
+/** In which a box that is given up says which process is its first. */
+const numberLimitMs = 5000
 /** Boxes that come up at once: more only take the processor from one another. */
 const startsAtOnce = 8
 /** Users that nobody has: far above those of people, services and containers. One a box, where we may choose. */
@@ -136,6 +139,10 @@ class BwrapDriver implements SandboxDriver {
       complaint = (complaint + chunk.toString('utf8')).slice(-errorBytes)
     })
     let box: BwrapBox | undefined
+    const info = readInfo(at(child, descriptors.info) as Readable).then((pid) => {
+      if (pid !== undefined) inner = { pid, start: startOf(pid) }
+      return pid
+    })
     const timer = AbortSignal.timeout(startLimitMs)
     try {
       const ready = new Promise<void>((resolve, reject) => {
@@ -158,9 +165,8 @@ class BwrapDriver implements SandboxDriver {
         timer.addEventListener('abort', giveUp(`it took longer than ${startLimitMs / 1000} s`))
         signal?.addEventListener('abort', giveUp('it was cancelled'), { once: true })
       })
-      const [info] = await Promise.all([readInfo(at(child, descriptors.info) as Readable), ready])
-      if (info !== undefined) inner = { pid: info, start: startOf(info) }
-      if (cgroup !== undefined && info !== undefined) cgroup.attach(info)
+      const [pid] = await Promise.all([info, ready])
+      if (cgroup !== undefined && pid !== undefined) cgroup.attach(pid)
       const started = box!
       await started.furnish([...etcFiles(plan), ...plan.files])
       signal?.throwIfAborted()
@@ -168,6 +174,8 @@ class BwrapDriver implements SandboxDriver {
       void ended.then(() => this.#boxes.delete(started))
       return started
     } catch (error) {
+      // Bubblewrap that is ended too early leaves the first process of the box, which does not yet die with it.
+      await Promise.race([info, ended, pause(numberLimitMs, undefined, { ref: false })])
       await housing.end()
       throw error
     }

@@ -1,0 +1,154 @@
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { idleSessions } from './doors/idle-sessions.ts'
+import type { Kind } from './doors/kinds.ts'
+import type { Load } from './doors/load-main.ts'
+import { type DoorServer, load, serveOurs, serveTheirs } from './doors/servers.ts'
+import { type Bench, figure, type Measurement, medianOf } from './measurement.ts'
+import { inTemporaryFolder } from './run-files.ts'
+
+const sessions = 256
+const idle = 2_000
+const rounds = 3
+const warmMs = 1_500
+const ms = 3_000
+const kinds: readonly Kind[] = ['wordle', 'counter']
+
+/** Doors, and how many times as fast as their protocol's own server they are to be. */
+const doors: Readonly<Record<string, number | undefined>> = {
+  ors: 5,
+  openenv: 5,
+  'nemo-gym': undefined,
+  hud: 1,
+  native: undefined,
+}
+
+const defaultWay = 'two workers'
+const idleWays: Readonly<Record<string, readonly string[]>> = {
+  [defaultWay]: [],
+  'one worker': ['--workers', '1'],
+  inline: ['--isolation', 'inline'],
+}
+
+export const bench: Bench = {
+  title: 'Doors beside the servers of their protocols',
+  about:
+    `${sessions} sessions at a time play episodes from a process of their own: Wordle, which answers what is said, and a counter of one tool, 20 calls an episode. ` +
+    "`quintain serve` with its defaults (two workers, isolation, every episode graded and recorded); beside it the same game in Python behind the protocol's own server (ors-sdk, OpenEnv, hud with FastMCP), ungraded and unrecorded. The client is the same for both. " +
+    `Steps answered per second with openings and ends of episodes between them, ${ms / 1000} s a round after ${warmMs / 1000} s of warming up; they take turns in ${rounds} rounds. Then the memory of a server whose ${idle} sessions of the orders desk are open and idle.`,
+  async run(progress) {
+    const before = loadavg()[0]!
+    const measurements: Measurement[] = []
+    const notes: string[] = []
+    for (const door of Object.keys(doors)) {
+      for (const kind of kinds) {
+        const played = await playDoor(door, kind, progress)
+        measurements.push(...played.measurements)
+        notes.push(...played.notes)
+      }
+    }
+    for (const [how, more] of Object.entries(idleWays)) {
+      progress(`${idle} idle sessions, ${how}`)
+      const { residentMib, ownMib, processes } = await inTemporaryFolder((folder) =>
+        idleSessions(idle, { folder, more }),
+      )
+      const what = `with ${idle} idle sessions of orders, ${how}, ${processes} processes`
+      const aim = how === defaultWay ? { aim: { below: 400 } } : {}
+      measurements.push(
+        { what: `memory ${what}, what they share counted once`, unit: 'MiB', value: ownMib, ...aim },
+        {
+          what: `resident memory ${what}, what they share counted for each`,
+          unit: 'MiB',
+          value: residentMib,
+        },
+      )
+    }
+    notes.push(
+      `load of the machine before and after, of which the bench itself makes about two: ${figure(before)}, ${figure(loadavg()[0]!)}.`,
+    )
+    return { measurements, notes }
+  },
+}
+
+async function playDoor(
+  door: string,
+  kind: Kind,
+  progress: (text: string) => void,
+): Promise<{ measurements: Measurement[]; notes: string[] }> {
+  return inTemporaryFolder(async (folder) => {
+    const theirs = await peerOf(door, kind, progress)
+    const ours = await serveOurs(kind, { door, out: join(folder, 'run') })
+    const inline = await serveOurs(kind, {
+      door,
+      out: join(folder, 'inline'),
+      more: ['--isolation', 'inline'],
+    })
+    const found: Found = { ours: [], inline: [], theirs: [] }
+    try {
+      for (let round = 0; round < rounds; round++) {
+        if (!('unavailable' in theirs)) found.theirs.push(await play(theirs, door, kind))
+        found.ours.push(await play(ours, door, kind))
+        found.inline.push(await play(inline, door, kind))
+        const all = [found.ours, found.inline, found.theirs].map((loads) => told(loads[round]))
+        progress(`${door}, ${kind}: ours ${all[0]}; inline ${all[1]}; theirs ${all[2]}`)
+      }
+    } finally {
+      await Promise.all([ours.close(), inline.close()])
+      if (!('unavailable' in theirs)) await theirs.close()
+    }
+    const notes = 'unavailable' in theirs ? [`${door} has no peer here: ${theirs.unavailable}.`] : []
+    return { measurements: figuresOf(door, kind, found), notes: kind === kinds[0] ? notes : [] }
+  })
+}
+
+/** What every round found. */
+interface Found {
+  ours: Load[]
+  /** The same with the environment in the server's own process, as the peers have theirs. */
+  inline: Load[]
+  theirs: Load[]
+}
+
+/** Servers of our own protocol, and of those that cannot be installed, are nobody's peers. */
+async function peerOf(door: string, kind: Kind, progress: (text: string) => void) {
+  if (door === 'hud' && kind === 'wordle') return { unavailable: 'an agent of HUD is not answered' }
+  return serveTheirs(kind, door, progress)
+}
+
+function play(server: DoorServer, door: string, kind: Kind): Promise<Load> {
+  return load(server, { door, kind, sessions, warmMs, ms })
+}
+
+function figuresOf(door: string, kind: Kind, { ours, inline, theirs }: Found): Measurement[] {
+  const rate = ({ steps, seconds }: Load) => steps / seconds
+  const over = (loads: readonly Load[]) => loads.map((one, round) => rate(one) / rate(theirs[round]!))
+  const of = (whose: string, loads: readonly Load[]): Measurement[] => [
+    medianOf(`${door}, ${kind}: steps per second${whose}`, '/s', loads.map(rate)),
+    medianOf(
+      `${door}, ${kind}: a step${whose}, median`,
+      'ms',
+      loads.map(({ p50 }) => p50),
+    ),
+    medianOf(
+      `${door}, ${kind}: a step${whose}, 99 of 100`,
+      'ms',
+      loads.map(({ p99 }) => p99),
+    ),
+  ]
+  const alone = [...of('', ours), ...of(', inline', inline)]
+  if (theirs.length === 0) return alone
+  const aim = doors[door]
+  const ratio = `${door}, ${kind}: steps per second over those of the protocol's own server`
+  return [
+    medianOf(ratio, '', over(ours), aim === undefined ? undefined : { atLeast: aim }),
+    medianOf(`${ratio}, inline`, '', over(inline)),
+    ...alone,
+    ...of(" of the protocol's own server", theirs),
+  ]
+}
+
+function told(load: Load | undefined): string {
+  if (load === undefined) return 'none'
+  const { steps, seconds, p50, p99, episodes } = load
+  return `${figure(steps / seconds)}/s, ${figure(p50)} ms and ${figure(p99)} ms, ${episodes} episodes`
+}

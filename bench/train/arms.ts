@@ -1,0 +1,123 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { runCli } from '../../packages/quintain/src/cli/run-cli.ts'
+import { type Game, imitation, measurement, training, warmStart } from './games.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** How a policy played the test tasks. */
+export interface Measured {
+  temperature: number
+  success: number
+  interval: readonly [number, number]
+  n: number
+  /** Means of the environment's metrics. */
+  metrics: Readonly<Record<string, number | null>>
+}
+
+/** A policy, by how it came to be, with all that was measured of it. */
+export interface Arm {
+  /** Seconds of its training, measurements left out. */
+  seconds: number
+  measured: readonly Measured[]
+}
+
+export interface SeedArms {
+  seed: string
+  warm: Arm
+  trained: Arm
+  /** Imitation of the same file for as long as warm start and training took together. */
+  longer: Arm
+  /** The same, of the games that the teacher won. */
+  winners: Arm
+}
+
+const temperatures = [1, 0.7, 0.5, 0]
+
+/** Everything of one seed, one after the other: what ran beside it would take its time. */
+export async function seedArms(game: Game, { seed, out }: { seed: string; out: string }): Promise<SeedArms> {
+  const folder = (name: string) => join(out, name)
+  const warm = await imitate(folder('warm'), warmStart(game, { seed, out: folder('warm') }))
+  // What is reported is measured below, all arms alike.
+  const flags = ['--test-split', 'none']
+  const trained = await train(
+    folder('trained'),
+    training(game, { seed, from: folder('warm'), out: folder('trained') }, ...flags),
+  )
+  const minutes = String((warm + trained) / 60)
+  const long = async (name: string, ...more: string[]) =>
+    imitate(folder(name), imitation(game, { seed, out: folder(name) }, '--minutes', minutes, ...more))
+  const longer = await long('longer')
+  const winners = await long('winners', '--winners-only')
+  const arm = async (name: string, seconds: number): Promise<Arm> => {
+    const measured: Measured[] = []
+    for (const temperature of temperatures) {
+      const to = folder(`${name}-at-${temperature}`)
+      measured.push(await measure(game, { checkpoint: folder(name), temperature, seed, out: to }))
+    }
+    return { seconds, measured }
+  }
+  return {
+    seed,
+    warm: await arm('warm', warm),
+    trained: await arm('trained', warm + trained),
+    longer: await arm('longer', longer),
+    winners: await arm('winners', winners),
+  }
+}
+
+/** Seconds that the steps took. */
+async function imitate(out: string, argv: readonly string[]): Promise<number> {
+  const { end } = imitated.parse(await command(argv, out))
+  return end.elapsedS
+}
+
+async function train(out: string, argv: readonly string[]): Promise<number> {
+  return trained.parse(await command(argv, out)).elapsedS
+}
+
+async function measure(
+  game: Game,
+  options: { checkpoint: string; temperature: number; seed: string; out: string },
+): Promise<Measured> {
+  const { success, metrics } = measured.parse(await command(measurement(game, options), options.out))
+  return {
+    temperature: options.temperature,
+    success: success.value,
+    interval: success.interval,
+    n: success.n,
+    metrics: Object.fromEntries(Object.entries(metrics).map(([name, { mean }]) => [name, mean])),
+  }
+}
+
+const imitated = z.object({ end: z.object({ elapsedS: z.number() }) })
+const trained = z.object({ elapsedS: z.number() })
+const measured = z.object({
+  success: z.object({
+    value: z.number(),
+    interval: z.tuple([z.number(), z.number()]),
+    n: z.number(),
+  }),
+  metrics: z.record(z.string(), z.object({ mean: z.number().nullable() })),
+})
+
+/**
+ * Runs what a user would type, and gives the JSON that it printed. What it printed is kept beside `out` when it has ended, so that
+ * tables that were broken off go on.
+ */
+async function command(argv: readonly string[], out: string): Promise<unknown> {
+  const kept = join(root, `${out}.json`)
+  if (!existsSync(kept)) {
+    rmSync(join(root, out), { recursive: true, force: true })
+    process.stderr.write(`$ npx quintain ${argv.join(' ')}\n`)
+    const printed: string[] = []
+    const stdout = { write: (text: string) => printed.push(text) }
+    const io = { stdout, stderr: process.stderr, env: process.env, cwd: root }
+    const code = await runCli([...argv, '--json', '--quiet'], io)
+    if (code !== 0) throw new Error(`quintain ${argv[0]} ended with exit code ${code}`)
+    writeFileSync(kept, printed.join(''))
+  }
+  return JSON.parse(readFileSync(kept, 'utf8'))
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { formatImitation, type ImitationReport } from './imitation-text.ts'
+
+const report: ImitationReport = {
+  schema: 'quintain.imitation',
+  v: 1,
+  recipe: 'sft',
+  out: 'warm',
+  from: null,
+  sources: [],
+  examples: {
+    learned: 76,
+    distinct: 71,
+    heldOut: 4,
+    heldOutOf: { count: 1, what: 'task' },
+    left: { too_long: 3 },
+    longest: 1_431,
+  },
+  model: { kind: 'decoder', parameters: 1_000, sizes: {} },
+  end: {
+    reason: 'done',
+    says: 'all 14 steps',
+    steps: 14,
+    epochs: 3,
+    elapsedS: 2,
+    loss: 0.5,
+    heldOut: { before: 2, after: 0.75 },
+  },
+}
+
+test('says how many examples differ, what was held out whole, and the length that would hold all', () => {
+  const text = formatImitation(report)
+  expect(text).toMatch(/learned from +76 examples \(71 distinct\), 3\.0 times/)
+  expect(text).toMatch(/held out +2\.000 before, 0\.750 after \(4 examples of 1 task, not learned from\)/)
+  expect(text).toMatch(/left out +3 longer than the context \(the longest has 1,431 tokens\)/)
+})
+
+test('stopped, it says what was kept and that it is not resumed', () => {
+  const stopped = (steps: number) =>
+    formatImitation({
+      ...report,
+      end: { ...report.end, reason: 'cancelled', says: `stopped after ${steps} of 14 steps`, steps },
+    })
+  expect(stopped(9)).toMatch(
+    /stopped after 9 of 14 steps; the policy as it was then is written.*cannot be resumed.*--from warm/,
+  )
+  expect(stopped(0)).toMatch(/stopped after 0 of 14 steps; nothing was written\n/)
+})

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { algorithmOf, fitLengths } from './train-flags.ts'
+
+test('lengths that nobody typed are those of the context, and a recipe stays what it is', () => {
+  const of = (recipe: string, ...set: string[]) => fitLengths(algorithmOf({ recipe, set }), { set }, 64)
+  expect(of('dr-grpo')).toMatchObject({ recipe: 'dr-grpo', constantLength: 64 })
+  expect(of('dr-grpo', 'constantLength=25')).toMatchObject({ recipe: 'dr-grpo', constantLength: 25 })
+  expect(of('dapo')).toMatchObject({ recipe: 'dapo', overlong: { length: 64, buffer: 16, penalty: 1 } })
+  expect(of('dapo', 'overlong.length=40', 'overlong.buffer=8').overlong).toEqual({
+    length: 40,
+    buffer: 8,
+    penalty: 1,
+  })
+  expect(of('grpo')).toEqual(algorithmOf({ recipe: 'grpo' }))
+})

@@ -1,0 +1,7 @@
+export { type EnvironmentParityOptions, environmentParity } from './environment-parity.ts'
+export { mergeParity } from './merge-parity.ts'
+export { type EpisodeParity, isSame, type ParityCell, type ParityRow } from './parity-report.ts'
+export { columnNotes, episodeParityText, examplesOf, parityMarkdown } from './parity-table.ts'
+export { type RecordedRun, readEpisodes } from './read-episodes.ts'
+export { type RecordOptions, recordEpisodes, usualPlayers } from './record-episodes.ts'
+export { type ParityOptions, runParity } from './run-parity.ts'

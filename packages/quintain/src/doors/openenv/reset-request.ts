@@ -1,0 +1,69 @@
+import { invalid } from './refusals.ts'
+
+/** What a client asks for when it begins an episode. What it says null to, it does not ask for. */
+export interface ResetRequest {
+  episodeId: string | undefined
+  taskId: string | undefined
+  split: string | undefined
+  index: number | undefined
+  /** As it came; alone it picks a task, beside one it must be the server's. */
+  seed: number | string | undefined
+  /** Ours: take up the episode of this `episode_id` whose socket was lost, instead of a new one. */
+  resume: boolean
+  /** Ours: offer a tool by which the agent speaks. */
+  answerTool: boolean | undefined
+  /** Names that mean nothing here. */
+  unknown: string[]
+}
+
+/** Columns of rows that trainers hand over whole: they say what is known already. */
+const columns: ReadonlySet<string> = new Set(['id', 'prompt', 'tags', 'data', 'env_name', 'environment'])
+const known: ReadonlySet<string> = new Set([
+  'episode_id',
+  'task_id',
+  'split',
+  'index',
+  'seed',
+  'resume',
+  'answer_tool',
+])
+const longest = 255
+
+/** Reads the data of a reset. Throws a `Refusal` for a value that cannot be meant. */
+export function resetRequestOf(given: unknown): ResetRequest {
+  if (given !== undefined && given !== null && (typeof given !== 'object' || Array.isArray(given)))
+    throw invalid('The data of a reset is a JSON object.')
+  const fields = Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== null))
+  const { seed, index } = fields
+  if (index !== undefined && !(Number.isSafeInteger(index) && (index as number) >= 0))
+    throw invalid('"index" is the place of a task within its split, a whole number from 0.')
+  if (seed !== undefined && !(Number.isSafeInteger(seed) && (seed as number) >= 0) && !isName(seed))
+    throw invalid('"seed" is a whole number from 0, or a text.')
+  return {
+    episodeId: nameIn(fields, 'episode_id'),
+    taskId: nameIn(fields, 'task_id'),
+    split: nameIn(fields, 'split'),
+    index: index as number | undefined,
+    seed: seed as number | string | undefined,
+    resume: flagIn(fields, 'resume') ?? false,
+    answerTool: flagIn(fields, 'answer_tool'),
+    unknown: Object.keys(fields).filter((name) => !known.has(name) && !columns.has(name)),
+  }
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= longest
+}
+
+function nameIn(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = fields[name]
+  if (value !== undefined && !isName(value))
+    throw invalid(`"${name}" is a text of 1 to ${longest} characters.`)
+  return value
+}
+
+function flagIn(fields: Readonly<Record<string, unknown>>, name: string): boolean | undefined {
+  const value = fields[name]
+  if (value !== undefined && typeof value !== 'boolean') throw invalid(`"${name}" is true or false.`)
+  return value
+}

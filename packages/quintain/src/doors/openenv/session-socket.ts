@@ -1,0 +1,125 @@
+import type { WebSocket } from 'ws'
+import { FrameSocket } from './frames.ts'
+import type { Instance } from './instance.ts'
+import type { Holder, Instances } from './instances.ts'
+import { readFrame } from './json-frame.ts'
+import { answerRpc, rpcParseError } from './mcp.ts'
+import { frameOf } from './observations.ts'
+import { invalid, Refusal, refusalFor } from './refusals.ts'
+import { resetRequestOf } from './reset-request.ts'
+import type { Times } from './times.ts'
+
+export interface SocketContext {
+  instances: Instances
+  times: Times
+  log(line: string): void
+}
+
+/**
+ * A socket of `/ws`: one instance, or the one of a session that was made before. A socket that is lost without a `close`
+ * leaves its episode for a while: a client comes back to it with `{ episode_id, resume: true }`, since the reference client
+ * takes a reset without it for a new episode, also of the same id.
+ */
+export function holdSession(socket: WebSocket, sessionId: string | undefined, context: SocketContext): void {
+  const { instances, log } = context
+  const frames = new FrameSocket(socket)
+  const taken = takeInstance(sessionId, frames, context)
+  if (taken instanceof Refusal) {
+    frames.refuse(errorFrame(taken))
+    return
+  }
+  let instance = taken
+  frames.serve({
+    ...context.times,
+    alive: () => instance.touch(),
+    gone: () => instances.detach(instance, frames),
+    async answer(text) {
+      try {
+        const frame = readFrame(text)
+        if (!frame.ok)
+          throw frame.syntax
+            ? new Refusal('INVALID_JSON', `Invalid JSON: ${frame.why}.`)
+            : invalid(`The frame: ${frame.why}.`)
+        const { type, data } = frame.fields
+        switch (type) {
+          case 'reset': {
+            const request = resetRequestOf(data)
+            if (!request.resume) return observation(frameOf(await instance.reset(request)))
+            if (request.episodeId === undefined)
+              throw invalid('"resume" needs the "episode_id" of the episode.')
+            const found = instances.resume(request.episodeId, frames)
+            const left = instance
+            instance = found
+            await instances.finish(left)
+            instances.detach(left, frames)
+            return observation(frameOf(await instance.resumed()))
+          }
+          case 'step':
+            return observation(frameOf(await instance.step(data)))
+          case 'state':
+            return { text: JSON.stringify({ type: 'state', data: instance.state() }) }
+          case 'mcp': {
+            const answer = await answerRpc(data, { instances, own: instance, log })
+            return { text: JSON.stringify({ type: 'mcp', data: answer }) }
+          }
+          case 'close':
+            await instances.finish(instance)
+            return { end: true }
+          default: {
+            const shown = typeof type === 'string' ? type.slice(0, 100) : String(typeof type)
+            throw new Refusal('UNKNOWN_TYPE', `Unknown message type: ${shown}`)
+          }
+        }
+      } catch (thrown) {
+        return { text: errorFrame(refusalFor(thrown, instances.core.stats(), log)) }
+      }
+    },
+  })
+}
+
+/** A socket of `/mcp`: JSON-RPC alone, with an instance of its own that ends with it. */
+export function holdRpc(socket: WebSocket, context: SocketContext): void {
+  const { instances, log } = context
+  const frames = new FrameSocket(socket)
+  const own = takeInstance(undefined, frames, context)
+  if (own instanceof Refusal) {
+    const { message, more } = own
+    frames.refuse(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message, data: more } }))
+    return
+  }
+  frames.serve({
+    ...context.times,
+    alive: () => own.touch(),
+    gone: () => void instances.end(own),
+    async answer(text) {
+      const frame = readFrame(text)
+      const answer = frame.ok
+        ? await answerRpc(frame.fields, { instances, own, log })
+        : frame.syntax
+          ? rpcParseError(frame.why)
+          : await answerRpc(null, { instances, own, log })
+      return { text: JSON.stringify(answer) }
+    },
+  })
+}
+
+function takeInstance(
+  sessionId: string | undefined,
+  holder: Holder,
+  { instances }: SocketContext,
+): Instance | Refusal {
+  try {
+    return sessionId === undefined ? instances.create(holder) : instances.attach(sessionId, holder)
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return thrown
+    throw thrown
+  }
+}
+
+function observation(data: Record<string, unknown>): { text: string } {
+  return { text: JSON.stringify({ type: 'observation', data }) }
+}
+
+function errorFrame({ code, message, more }: Refusal): string {
+  return JSON.stringify({ type: 'error', data: { message, code, ...more } })
+}

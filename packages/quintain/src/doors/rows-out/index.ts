@@ -1,0 +1,7 @@
+export * from './export-rows.ts'
+export * from './lineage.ts'
+export * from './parquet-columns.ts'
+export * from './parquet-file.ts'
+export * from './row-filter.ts'
+export type { TrainerRow } from './row-makers.ts'
+export type { TinkerLoss } from './tinker-rows.ts'

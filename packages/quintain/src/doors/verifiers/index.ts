@@ -1,0 +1,1 @@
+export { exportVerifiers } from './export-verifiers.ts'
