@@ -1,6 +1,15 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
+  resolve: {
+    alias: [
+      {
+        find: /^fast-check$/,
+        replacement: fileURLToPath(new URL('scripts/seeded-fast-check.ts', import.meta.url)),
+      },
+    ],
+  },
   test: {
     include: [
       'packages/*/src/**/*.test.ts',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { runCli } from '../../packages/quintain/src/cli/run-cli.ts'
+import { cpuTimes } from '../cpu-time.ts'
 import { type Game, imitation, measurement, training, warmStart } from './games.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -19,8 +20,8 @@ export interface Measured {
 
 /** A policy, by how it came to be, with all that was measured of it. */
 export interface Arm {
-  /** Seconds of its training, measurements left out. */
-  seconds: number
+  /** Seconds that processors worked on it, measurements left out: what else the machine does hardly changes them. */
+  processorS: number
   measured: readonly Measured[]
 }
 
@@ -28,7 +29,7 @@ export interface SeedArms {
   seed: string
   warm: Arm
   trained: Arm
-  /** Imitation of the same file for as long as warm start and training took together. */
+  /** Imitation of the same file, for the work of warm start and training together. */
   longer: Arm
   /** The same, of the games that the teacher won. */
   winners: Arm
@@ -39,25 +40,25 @@ const temperatures = [1, 0.7, 0.5, 0]
 /** Everything of one seed, one after the other: what ran beside it would take its time. */
 export async function seedArms(game: Game, { seed, out }: { seed: string; out: string }): Promise<SeedArms> {
   const folder = (name: string) => join(out, name)
-  const warm = await imitate(folder('warm'), warmStart(game, { seed, out: folder('warm') }))
+  const warm = await work(folder('warm'), warmStart(game, { seed, out: folder('warm') }))
   // What is reported is measured below, all arms alike.
   const flags = ['--test-split', 'none']
-  const trained = await train(
+  const trained = await work(
     folder('trained'),
     training(game, { seed, from: folder('warm'), out: folder('trained') }, ...flags),
   )
-  const minutes = String((warm + trained) / 60)
+  const steps = String(Math.ceil((game.warmSteps * (warm + trained)) / warm))
   const long = async (name: string, ...more: string[]) =>
-    imitate(folder(name), imitation(game, { seed, out: folder(name) }, '--minutes', minutes, ...more))
+    work(folder(name), imitation(game, { seed, out: folder(name) }, '--steps', steps, ...more))
   const longer = await long('longer')
   const winners = await long('winners', '--winners-only')
-  const arm = async (name: string, seconds: number): Promise<Arm> => {
+  const arm = async (name: string, processorS: number): Promise<Arm> => {
     const measured: Measured[] = []
     for (const temperature of temperatures) {
       const to = folder(`${name}-at-${temperature}`)
       measured.push(await measure(game, { checkpoint: folder(name), temperature, seed, out: to }))
     }
-    return { seconds, measured }
+    return { processorS, measured }
   }
   return {
     seed,
@@ -68,21 +69,16 @@ export async function seedArms(game: Game, { seed, out }: { seed: string; out: s
   }
 }
 
-/** Seconds that the steps took. */
-async function imitate(out: string, argv: readonly string[]): Promise<number> {
-  const { end } = imitated.parse(await command(argv, out))
-  return end.elapsedS
-}
-
-async function train(out: string, argv: readonly string[]): Promise<number> {
-  return trained.parse(await command(argv, out)).elapsedS
+/** Seconds of processors that a command took. */
+async function work(out: string, argv: readonly string[]): Promise<number> {
+  return (await command(argv, out)).processorS
 }
 
 async function measure(
   game: Game,
   options: { checkpoint: string; temperature: number; seed: string; out: string },
 ): Promise<Measured> {
-  const { success, metrics } = measured.parse(await command(measurement(game, options), options.out))
+  const { success, metrics } = measured.parse((await command(measurement(game, options), options.out)).printed)
   return {
     temperature: options.temperature,
     success: success.value,
@@ -92,8 +88,6 @@ async function measure(
   }
 }
 
-const imitated = z.object({ end: z.object({ elapsedS: z.number() }) })
-const trained = z.object({ elapsedS: z.number() })
 const measured = z.object({
   success: z.object({
     value: z.number(),
@@ -103,11 +97,14 @@ const measured = z.object({
   metrics: z.record(z.string(), z.object({ mean: z.number().nullable() })),
 })
 
-/**
- * Runs what a user would type, and gives the JSON that it printed. What it printed is kept beside `out` when it has ended, so that
- * tables that were broken off go on.
- */
-async function command(argv: readonly string[], out: string): Promise<unknown> {
+interface Ran {
+  processorS: number
+  /** The JSON that it printed. */
+  printed: unknown
+}
+
+/** Runs what a user would type. What came of it is kept beside `out` when it has ended, so that tables that were broken off go on. */
+async function command(argv: readonly string[], out: string): Promise<Ran> {
   const kept = join(root, `${out}.json`)
   if (!existsSync(kept)) {
     rmSync(join(root, out), { recursive: true, force: true })
@@ -115,9 +112,17 @@ async function command(argv: readonly string[], out: string): Promise<unknown> {
     const printed: string[] = []
     const stdout = { write: (text: string) => printed.push(text) }
     const io = { stdout, stderr: process.stderr, env: process.env, cwd: root }
+    const before = processorSeconds()
     const code = await runCli([...argv, '--json', '--quiet'], io)
     if (code !== 0) throw new Error(`quintain ${argv[0]} ended with exit code ${code}`)
-    writeFileSync(kept, printed.join(''))
+    const ran: Ran = { processorS: processorSeconds() - before, printed: JSON.parse(printed.join('')) }
+    writeFileSync(kept, JSON.stringify(ran))
   }
   return JSON.parse(readFileSync(kept, 'utf8'))
+}
+
+/** Of this process and of those that it has started and seen end. */
+function processorSeconds(): number {
+  const { ownMs, childrenMs } = cpuTimes()
+  return (ownMs + childrenMs) / 1000
 }

@@ -1,7 +1,7 @@
 /**
  * The table of seeds: does training beat its controls on secrets that it never saw? `node bench/train/seeds.ts
  * [--game code|higher-lower|words] [--seeds 1,2,3,4,5] [--out FOLDER]` trains from each seed by the commands that a user would type, gives the
- * controls the same time, measures all on the test split, and prints the tables in Markdown. With a folder that it has
+ * controls as much work of the processors, measures all on the test split, and prints the tables in Markdown. With a folder that it has
  * begun before it goes on where it was.
  */
 import { join } from 'node:path'

@@ -65,11 +65,11 @@ export function tables(game: Game, seeds: readonly SeedArms[]): string[] {
     `Above every control at every temperature, intervals apart: ${apart} of ${seeds.length} seeds.`,
     '',
     ...table(
-      ['seed', 'policy', 'seconds', 'T=1', 'T=0.7', 'T=0.5', 'greedy'],
+      ['seed', 'policy', 'seconds of processors', 'T=1', 'T=0.7', 'T=0.5', 'greedy'],
       seeds.flatMap((one) =>
         arms.map(([key, name]) => {
           const arm = one[key]
-          return [one.seed, name, arm.seconds.toFixed(0), ...arm.measured.map(withInterval)]
+          return [one.seed, name, arm.processorS.toFixed(0), ...arm.measured.map(withInterval)]
         }),
       ),
     ),

@@ -154,6 +154,8 @@ describe('reducers', () => {
     const repeats = [1, 0, null, 1]
     expect(reduceRepeats('mean', repeats)).toEqual({ value: 2 / 3 })
     expect(reduceRepeats('median', repeats)).toEqual({ value: 1 })
+    expect(reduceRepeats('median', [-1e308, 1e308])).toEqual({ value: 0 })
+    expect(reduceRepeats('median', [-1.5e308, -1, 1, 1.6e308])).toEqual({ value: 0 })
     expect(reduceRepeats('min', repeats)).toEqual({ value: 0 })
     expect(reduceRepeats('max', [-2, -1])).toEqual({ value: -1 })
     expect(reduceRepeats('pass_at_2', repeats)).toEqual({ value: 1 })

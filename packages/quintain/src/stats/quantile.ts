@@ -8,5 +8,9 @@ export function quantile(sorted: ArrayLike<number>, q: number): number | null {
   const below = Math.floor(place)
   const low = sorted[below]!
   const high = sorted[Math.min(below + 1, sorted.length - 1)]!
-  return low === high ? low : low + (high - low) * (place - below)
+  if (low === high) return low
+  const share = place - below
+  const gap = high - low
+  // Between numbers of both signs the gap can be larger than the largest number.
+  return Number.isFinite(gap) ? low + gap * share : low * (1 - share) + high * share
 }
