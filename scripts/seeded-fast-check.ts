@@ -8,7 +8,8 @@ import fc from '../node_modules/fast-check/lib/fast-check.js'
 const asked = process.env['PROPERTY_SEED'] ?? '1'
 if (asked !== 'random') {
   const seed = Number(asked)
-  if (!Number.isSafeInteger(seed)) throw new Error(`PROPERTY_SEED is a whole number or "random", not "${asked}"`)
+  if (!Number.isSafeInteger(seed))
+    throw new Error(`PROPERTY_SEED is a whole number or "random", not "${asked}"`)
   fc.configureGlobal({ seed })
 }
 

@@ -78,7 +78,9 @@ async function measure(
   game: Game,
   options: { checkpoint: string; temperature: number; seed: string; out: string },
 ): Promise<Measured> {
-  const { success, metrics } = measured.parse((await command(measurement(game, options), options.out)).printed)
+  const { success, metrics } = measured.parse(
+    (await command(measurement(game, options), options.out)).printed,
+  )
   return {
     temperature: options.temperature,
     success: success.value,
