@@ -551,8 +551,8 @@ function program(io: CliIo, done: (code: ExitCode) => void): Command {
     .argument('<run>', 'a run folder, or its name in runs/')
     .argument('[task]', 'a task, or one order of it: TASK#REPEAT')
     .description('show the orders of a run, or one trajectory')
-    .option('--worst', 'the worst first')
-    .option('--failed', 'only what did not succeed, the worst first')
+    .option('--worst', 'the lowest reward first; faults, which have none, come last')
+    .option('--failed', 'only what did not succeed: faults, orders without a score, failures')
     .option('--private', 'with the secret, the final state and the evidence of graders')
     .option(
       '--call <n>',

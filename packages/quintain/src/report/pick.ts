@@ -4,20 +4,24 @@ import { didYouMean, type Folded, type OrderState, QuintainError, type RunFold }
 export interface Pick {
   /** A task's id, or an order's (`task#repeat`). */
   name?: string
-  /** The lowest reward first. */
+  /** The lowest reward first, and what has none after all that has one: a fault is no result of the agent. */
   worst?: boolean
-  /** Faults, orders without a score, and failures. */
+  /** Faults, orders without a score, and failures; in this order, unless `worst` asks for the other. */
   failed?: boolean
 }
 
-/** How bad an order is; the lowest is the worst. Faults come before missing scores, those before low ones. */
-function badness({ status, chosen }: OrderState<Folded>): number {
-  if (status === 'faulted') return -3
-  if (status === 'cancelled') return -2
-  if (status === 'unscored') return -1
-  const verdict = chosen?.verdict
-  if (verdict?.reward == null) return Number.POSITIVE_INFINITY
-  return verdict.success === false ? verdict.reward : verdict.reward + 1e9
+/** Statuses without a score, those that most need a look first. */
+const scoreless = ['faulted', 'cancelled', 'unscored', 'pending'] as const
+
+/** Puts the worst first: by success, then by reward, with what has no score before (`first`) or behind. */
+function byBadness(first: boolean) {
+  const group = ({ status, chosen }: OrderState<Folded>) => {
+    if (status !== 'scored') return first ? -1 : 2
+    return chosen?.verdict?.success === false ? 0 : 1
+  }
+  const within = ({ status, chosen }: OrderState<Folded>) =>
+    status === 'scored' ? (chosen?.verdict?.reward ?? 0) : scoreless.indexOf(status)
+  return (a: OrderState<Folded>, b: OrderState<Folded>) => group(a) - group(b) || within(a) - within(b)
 }
 
 /**
@@ -50,6 +54,6 @@ export function pickOrders<T extends Folded>(
     )
   }
   if (worst) states = states.filter(({ chosen }) => chosen !== undefined)
-  if (worst || failed) states = states.toSorted((a, b) => badness(a) - badness(b))
+  if (worst || failed) states = states.toSorted(byBadness(!worst))
   return states
 }

@@ -264,7 +264,8 @@ describe('pickOrders', () => {
     expect(await ids({ name: 'low' })).toEqual(['low#0', 'low#1'])
     expect(await ids({ name: 'low#1' })).toEqual(['low#1'])
     expect(await ids({ failed: true })).toEqual(['broke#0', 'quiet#0', 'low#0', 'low#1'])
-    expect((await ids({ worst: true }))[0]).toBe('broke#0')
+    expect(await ids({ worst: true })).toEqual(['low#0', 'low#1', 'talk#0', 'broke#0', 'quiet#0'])
+    expect(await ids({ worst: true, failed: true })).toEqual(['low#0', 'low#1', 'broke#0', 'quiet#0'])
   })
 
   test('a misspelt task gets a suggestion', async () => {

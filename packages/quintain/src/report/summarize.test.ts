@@ -47,6 +47,26 @@ describe('counting', () => {
     ])
   })
 
+  test('turns, tool calls and their errors are those of agents whose attempt is no fault', async () => {
+    const counts = (toolCalls: number) => ({
+      turns: toolCalls,
+      toolCalls,
+      toolErrors: { malformed: toolCalls },
+    })
+    const summary = await summaryOf({
+      orders: [
+        order('a', { reward: 1, counts: counts(2) }),
+        order('b', { fault: { code: 'session_expired' }, counts: counts(40) }),
+      ],
+    })
+    expect(summary.turns).toMatchObject({ mean: 2, max: 2 })
+    expect(summary.toolCalls).toBe(2)
+    expect(summary.toolErrors).toEqual({ malformed: 2 })
+    const faulted = await summaryOf({ orders: [order('b', { fault: {}, counts: counts(40) })] })
+    expect(faulted.turns.mean).toBeNull()
+    expect(formatText(faulted)).not.toMatch(/tool calls|turns/)
+  })
+
   test('why agents failed is told, the commonest reason first, with a warning where most did', async () => {
     const failed = (stop?: string) => ({
       reward: 0,

@@ -123,9 +123,10 @@ export interface RunSummary {
     wait: Percentiles
     grading: Percentiles
   }
+  /** What agents did, in the attempts that count and are no faults: what was done on the way to a fault says nothing of an agent. */
   turns: { mean: number | null; p50: number | null; p95: number | null; max: number | null }
   toolCalls: number
-  /** In-band tool errors by code, over the attempts that count. */
+  /** In-band tool errors by code, of the same attempts. */
   toolErrors: Record<string, number>
   /** Tries of model calls that failed: those that another try followed, and the last of a call that was given up. */
   modelRetries: number
@@ -367,6 +368,8 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
   )
   const metricMeans = manifest.environment.metrics.map((name) => [name, new RunningMean()] as const)
   const finished: number[] = []
+  /** Those among them that are no faults. */
+  const played: number[] = []
   const toolErrors: Record<string, number> = {}
   const flags: Record<string, number> = {}
   let tries = 0
@@ -393,9 +396,11 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       // What is told as the order's fault is not told again as one that was got over.
       if (chosen.faultAtEnd !== null) totals.faults.add(chosen.faultAtEnd, -1)
     }
-    addCounts(toolErrors, totals.toolErrors.get(chosen.row))
     for (const flag of Object.keys(totals.flags.get(chosen.row) ?? {})) flags[flag] = (flags[flag] ?? 0) + 1
-    if (state.status === 'faulted' || chosen.verdict === null) continue
+    if (state.status === 'faulted') continue
+    played.push(chosen.row)
+    addCounts(toolErrors, totals.toolErrors.get(chosen.row))
+    if (chosen.verdict === null) continue
     const { verdict } = chosen
     if (state.status === 'unscored') {
       const { component, reason } = verdict.unscored ?? { component: '', reason: 'no_reason_given' }
@@ -431,7 +436,9 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
   const success = rate({ minCoverage, lost })
   const rows = Uint32Array.from(finished)
   const times = (name: ColumnName) => percentiles(totals.columns.of(name, rows))
-  const turns = times('turns')
+  const ofPlayed = Uint32Array.from(played)
+  const done = (name: ColumnName) => percentiles(totals.columns.of(name, ofPlayed))
+  const turns = done('turns')
   const { agent = { usd: 0, knownUsd: 0, unknownAttempts: 0 }, simulator, judge } = totals.ledgers
   const { id, created, quintain, node, environment, rubric, seats, seed, limits, isolation, floor } = manifest
   const agentErrors = totals.stops.list(finished)
@@ -489,12 +496,12 @@ function summaryOf(fold: RunFold<AttemptDigest>, totals: Totals, minCoverage: nu
       grading: times('gradeMs'),
     },
     turns: {
-      mean: finished.length === 0 ? null : turns.total / finished.length,
+      mean: played.length === 0 ? null : turns.total / played.length,
       p50: turns.p50,
       p95: turns.p95,
       max: turns.max,
     },
-    toolCalls: times('toolCalls').total,
+    toolCalls: done('toolCalls').total,
     toolErrors,
     modelRetries: times('modelRetries').total,
     flags,

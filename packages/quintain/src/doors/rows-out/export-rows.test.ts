@@ -148,7 +148,9 @@ describe('preference pairs', () => {
       [1, 0],
     ])
     const far = await rowsOf<PreferenceRow>(dir, { form: 'preference', margin: 0.6 })
-    expect(far.rows.map(({ lineage: { rejected, margin } }) => [rejected.reward, margin])).toEqual([[0, 0.6]])
+    expect(
+      far.rows.map(({ lineage: { rejected, margin, difference } }) => [rejected.reward, margin, difference]),
+    ).toEqual([[0, 0.6, 1]])
   })
 
   test('share a prompt to the place where the model went another way', async () => {

@@ -74,6 +74,7 @@ export const columnsOf: Record<Exclude<RowForm, 'tokens'>, readonly Field[]> = {
       record('chosen', ...attemptFields),
       record('rejected', ...attemptFields),
       field('margin', 'double'),
+      field('difference', 'double'),
     ),
     messages('prompt'),
     messages('chosen'),

@@ -9,8 +9,10 @@ export interface PreferenceRow {
   lineage: RunLineage & {
     chosen: AttemptLineage
     rejected: AttemptLineage
-    /** The least difference of rewards that was asked for; 0 is any. */
+    /** The least difference of rewards that was asked for (`--margin`); 0 is any. */
     margin: number
+    /** The difference of the rewards of this pair: that of `chosen` less that of `rejected`. */
+    difference: number
   }
   prompt: WireMessage[]
   chosen: WireMessage[]

@@ -79,6 +79,7 @@ export const rowMakers: Record<TrainerForm, RowMaker> = {
           chosen: attemptOf(lineage(better)),
           rejected: attemptOf(lineage(worse)),
           margin,
+          difference: better.reward! - worse.reward!,
         },
       )
       pair(typeof made === 'string' ? made : 'made')

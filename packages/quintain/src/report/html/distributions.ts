@@ -23,8 +23,9 @@ export function distributionsOf({ states, manifest }: RunFold<PageAttempt>): Dis
     ({ status, chosen }) => chosen !== undefined && status !== 'pending' && status !== 'cancelled',
   )
   for (const { status, chosen } of ended) {
+    if (status === 'faulted') continue
     turns.push(chosen!.counts.turns)
-    const verdict = status === 'faulted' ? null : chosen!.verdict
+    const { verdict } = chosen!
     if (verdict === null) continue
     if (status === 'scored' && verdict.reward !== null) reward.push(verdict.reward)
     for (const [name, values] of components) {
