@@ -14,6 +14,19 @@ test('every turn is rendered alike, and a prompt ends as the assistant begins', 
   expect(turnText('<{role}>{content}', turns)).toBe('<user>q1<assistant>a1<user>q2')
 })
 
+test('a turn may end with its role, and names in what was said are text', () => {
+  expect(turnText('<{role}>{content}</{role}>', [['user', '{role} $& {content}']], { generate: true })).toBe(
+    '<user>{role} $& {content}</user><assistant>',
+  )
+})
+
+test('a turn that stopped inside the end of its template gets what is left of it', () => {
+  const text = (answer: string) =>
+    turnText('{ROLE}\n{content}\n<end>\n', [['assistant', answer]], { stop: '<end>' })
+  expect(text('a\n<end>')).toBe(text('a'))
+  expect(text('a')).toBe('ASSISTANT\na\n<end>\n')
+})
+
 test('each prompt begins with the one before and what was generated, its end included', () => {
   fc.assert(
     fc.property(

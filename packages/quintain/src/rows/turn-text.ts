@@ -15,10 +15,16 @@ export function turnText(
   turns: readonly Turn[],
   { generate = false, stop = '' }: { generate?: boolean; stop?: string } = {},
 ): string {
-  const [opening = '', closing = ''] = template.split('{content}')
-  const open = (role: string) => opening.replaceAll('{role}', role).replaceAll('{ROLE}', role.toUpperCase())
-  const close = (content: string) =>
-    stop !== '' && content.endsWith(stop) && closing.startsWith(stop) ? closing.slice(stop.length) : closing
-  const said = turns.map(([role, content]) => open(role) + content + close(content))
-  return said.join('') + (generate ? open('assistant') : '')
+  const at = template.indexOf('{content}')
+  const [opening, closing] = at < 0 ? [template, ''] : [template.slice(0, at), template.slice(at + 9)]
+  const named = (text: string, role: string) =>
+    text.replaceAll(/\{role\}|\{ROLE\}/g, (name) => (name === '{role}' ? role : role.toUpperCase()))
+  const close = (role: string, content: string) => {
+    const whole = named(closing, role)
+    const end = stop === '' ? -1 : whole.indexOf(stop)
+    const own = end < 0 ? '' : whole.slice(0, end + stop.length)
+    return content.endsWith(own) ? whole.slice(own.length) : whole
+  }
+  const said = turns.map(([role, content]) => named(opening, role) + content + close(role, content))
+  return said.join('') + (generate ? named(opening, 'assistant') : '')
 }
