@@ -100,7 +100,7 @@ describe('command', () => {
     }).finally(() => delete process.env['QUINTAIN_TEST_CANARY'])
     const env = JSON.parse(String(end.answer)) as Record<string, string>
     const known =
-      /^(PATH|HOME|LANG|USER|SHELL|PWD|OLDPWD|SHLVL|_|TMPDIR|QUINTAIN_BOX|cwd|__CF_USER_TEXT_ENCODING)$/
+      /^(PATH|HOME|LANG|USER|SHELL|PWD|OLDPWD|SHLVL|_|TMPDIR|QUINTAIN_BOX|QUINTAIN_COMMAND|cwd|__CF_USER_TEXT_ENCODING)$/
     const given = Object.keys(env).filter((name) => !known.test(name))
     expect(given.sort()).toMatchInlineSnapshot(`
       [

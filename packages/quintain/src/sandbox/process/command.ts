@@ -6,13 +6,16 @@ import { withStreams } from '../../core/with-streams.ts'
 import { type BoxPlan, checkVariables } from '../box-options.ts'
 import { KeptOutput, outputFields } from '../command-output.ts'
 import { notStarted, toCommand } from '../exec-result.ts'
-import { isAlive, killQuietly } from '../process-table.ts'
+import { isAlive, killQuietly, processesWith } from '../process-table.ts'
 import { sandboxFault, stoppedFault } from '../sandbox-fault.ts'
 import type { Talks } from '../talks.ts'
 import { whenQuiet } from './last-output.ts'
 
 /** How long output may still come after a command is gone, from what it left in the background. */
 const outputGraceMs = 100
+/** Variable by which the processes of one command are found, each with a value of its own. */
+const commandMark = 'QUINTAIN_COMMAND'
+let commands = 0
 
 /** What a command of a process box needs to know of it. */
 export interface ProcessBoxParts {
@@ -54,6 +57,8 @@ export async function runProcess(
   // A shell of ours in front sets what Node cannot: no core files, and so many seconds of the processor.
   const limited = `ulimit -c 0; ulimit -t ${Math.ceil(limits.cpuMs / 1000)}; exec "$@"`
   const [mark, value] = box.mark
+  commands += 1
+  const own = `${process.pid}-${commands}-${value}`
   let child: ChildProcessWithoutNullStreams
   try {
     const spawned = spawn('/bin/sh', ['-c', limited, 'box', ...argv], {
@@ -67,6 +72,7 @@ export async function runProcess(
         TMPDIR: join(box.root, 'tmp'),
         ...options.env,
         [mark]: value,
+        [commandMark]: own,
       },
     })
     child = withStreams(spawned)
@@ -81,7 +87,11 @@ export async function runProcess(
     let timedOut = false
     let aborted = false
     let done = false
-    const kill = () => child.pid !== undefined && killQuietly(-child.pid)
+    const kill = () => {
+      if (child.pid === undefined) return
+      killQuietly(-child.pid)
+      endLeft(`${commandMark}=${own}`)
+    }
     const deadline = setTimeout(
       () => {
         timedOut = true
@@ -151,6 +161,15 @@ export async function runProcess(
     })
     child.once('close', end)
   })
+}
+
+/** Ends what left its group (`setsid`) and kept this variable; one that starts others meanwhile is met again. */
+function endLeft(variable: string): void {
+  for (let round = 0; round < 3; round++) {
+    const left = processesWith(variable)
+    for (const pid of left) killQuietly(pid)
+    if (left.length === 0) return
+  }
 }
 
 /** Why the system would not start a process. */
