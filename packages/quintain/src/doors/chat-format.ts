@@ -1,6 +1,7 @@
 import { isObject, readChatMessages } from '../core/chat-messages.ts'
-import { type Outcome, outcomes, type ToolSpec, type Usage } from '../core/index.ts'
+import { type Outcome, outcomes, type Usage } from '../core/index.ts'
 import type { Conversation, ConversationFormat } from './conversation.ts'
+import { toolsOf } from './rows-in/foreign-values.ts'
 import { isTrial } from './tau-bench-format.ts'
 
 type Loose = Record<string, unknown>
@@ -203,21 +204,4 @@ function usageOf(value: unknown): Usage | undefined {
   const cached = isObject(details) && isTrial(details['cached_tokens']) ? details['cached_tokens'] : 0
   const cacheRead = Math.min(cached, input)
   return { fresh: input - cacheRead, cacheRead, cacheWrite: 0, output }
-}
-
-/** Tools that a line says were on offer. What is none is left out: it only describes. */
-function toolsOf(value: unknown): ToolSpec[] {
-  if (!Array.isArray(value)) return []
-  return (value as unknown[]).flatMap((entry) => {
-    const inner = isObject(entry) && isObject(entry['function']) ? entry['function'] : entry
-    if (!isObject(inner) || typeof inner['name'] !== 'string' || inner['name'] === '') return []
-    const { name, description, parameters } = inner
-    return [
-      {
-        name,
-        description: typeof description === 'string' ? description : '',
-        parameters: isObject(parameters) ? parameters : { type: 'object', properties: {} },
-      },
-    ]
-  })
 }

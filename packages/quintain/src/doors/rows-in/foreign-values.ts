@@ -12,7 +12,7 @@ export function numbersOf(value: unknown): Record<string, number | null> {
   )
 }
 
-/** Tools as verifiers and Inspect write them, or in OpenAI's shape. What is none is left out: it only describes. */
+/** Tools as chat lines, verifiers and Inspect write them. What is none is left out: it only describes. */
 export function toolsOf(value: unknown): ToolSpec[] {
   if (!Array.isArray(value)) return []
   return (value as unknown[]).flatMap((entry) => {

@@ -6,6 +6,7 @@ import type { GradedGroup } from '../groups.ts'
 import { mergeMetrics } from '../loss-metrics.ts'
 import { mostLogRatio } from '../losses-token.ts'
 import type { Algorithm, StepRecord } from '../records.ts'
+import { meanOf } from './step-record.ts'
 
 /** What a step's optimiser tells of itself. */
 export type Learned = Pick<
@@ -178,8 +179,4 @@ function withBatch(thrown: unknown, batch: BadBatch, updates: number): unknown {
 function ratioOf(metrics: Readonly<Record<string, number>>, part: string, whole: string): number | null {
   const [some, all] = [metrics[part], metrics[whole]]
   return some === undefined || all === undefined || all === 0 ? null : some / all
-}
-
-function meanOf(values: readonly number[]): number | null {
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 }
