@@ -19,6 +19,8 @@ import {
   type RunResult,
   resume,
 } from '../../packages/quintain/src/index.ts'
+import { startFakeModel } from '../../packages/quintain/src/models/fake-server.ts'
+import { createChatModel } from '../../packages/quintain/src/models/index.ts'
 import { processDriver } from '../../packages/quintain/src/sandbox/index.ts'
 import { processesWith } from '../../packages/quintain/src/sandbox/process-table.ts'
 import type { Ops } from './runner/case.ts'
@@ -89,6 +91,19 @@ function rewardThat(verifier: unknown): () => number | Promise<number> {
   }
 }
 
+/** A client whose provider fails once and answers then: the fault is recovered before anybody hears of it. */
+async function modelThatRecovers() {
+  const fake = await startFakeModel({ script: [{ kind: 'status', status: 503, body: {} }], text: 'done' })
+  const model = createChatModel({ model: 'fake', baseUrl: fake.url, retry: { maxRetries: 2, baseMs: 1 } })
+  return {
+    model,
+    async close() {
+      await model.close?.()
+      await fake.close()
+    },
+  }
+}
+
 function modelThatFails(): Model {
   return {
     id: 'failing',
@@ -104,13 +119,33 @@ async function trial(agent: unknown, verifier: unknown, providerFault?: unknown)
   })
   const controller = new AbortController()
   if (agent === 'cancelled') setTimeout(() => controller.abort(), shortMs)
-  return recorded(env, {
-    ...(providerFault === undefined ? { agent: agentThat(String(agent)) } : { model: modelThatFails() }),
-    limits: { wall: shortMs, grade: shortMs },
-    maxTries: 1,
-    signal: controller.signal,
-    graceMs: 1,
-  })
+  const recovering = providerFault === 'recovered' ? await modelThatRecovers() : undefined
+  const plays = agentThat(String(agent))
+  const player: EvaluateOptions =
+    recovering !== undefined
+      ? {
+          model: recovering.model,
+          agent: async (turn) => {
+            await turn.model.doGenerate({
+              prompt: [{ role: 'user', content: [{ type: 'text', text: 'go' }] }],
+            })
+            return plays(turn)
+          },
+        }
+      : providerFault === undefined
+        ? { agent: plays }
+        : { model: modelThatFails() }
+  try {
+    return await recorded(env, {
+      ...player,
+      limits: { wall: recovering === undefined ? shortMs : 10 * shortMs, grade: shortMs },
+      maxTries: 1,
+      signal: controller.signal,
+      graceMs: 1,
+    })
+  } finally {
+    await recovering?.close()
+  }
 }
 
 function statusWord(state: OrderState<AttemptRecord>): string {
@@ -130,13 +165,18 @@ async function resumed(status: string) {
     },
     success: () => true,
   })
-  const agent = /timeout/.test(status) && !status.startsWith('verifier') ? 'timeout' : status
-  const provider = /provider|infra|sandbox|fault|env/.test(status)
+  const byVerifier = status.startsWith('verifier')
+  const agent = /timeout/.test(status) && !byVerifier ? 'timeout' : status.replace(/^agent_/, '')
+  const provider = !byVerifier && /provider|infra|sandbox|fault|env|setup|start|judge/.test(status)
   const controller = new AbortController()
   if (status === 'cancelled') setTimeout(() => controller.abort(), shortMs)
   const dir = await mkdtemp(join(tmpdir(), 'quintain-case-'))
   try {
-    const player = provider ? { model: modelThatFails() } : { agent: agentThat(agent) }
+    // Who plays is the same before and after; only what becomes of it is not.
+    const first = agentThat(agent)
+    let isAgain = false
+    const plays: AgentFunction = (turn) => (isAgain ? 'done' : first(turn))
+    const player = provider ? { model: modelThatFails() } : { agent: plays }
     await evaluate(env, {
       ...player,
       dir,
@@ -146,8 +186,9 @@ async function resumed(status: string) {
       graceMs: 1,
     })
     const before = (await foldRun(dir)).states[0]!
+    isAgain = true
     await resume(dir, {
-      ...(provider ? { model: modelThatFails() } : { agent: () => 'done' }),
+      ...player,
       env,
       maxTries: 1,
     })

@@ -3,7 +3,7 @@ import { processesWith } from '../process-table.ts'
 import { processDriver } from './driver.ts'
 
 const driver = processDriver()
-afterAll(() => driver.close())
+afterAll(() => driver.close?.())
 
 test('at its limit a command ends with all that it started, in its group or not, and what others started goes on', async () => {
   const box = await driver.start()
