@@ -121,9 +121,12 @@ export class Comparison {
     if (a.kind !== 'matrix' && b.kind !== 'matrix') return undefined
     if (a.kind === 'matrix' && b.kind === 'matrix') {
       const isLike = a.rows.length === b.rows.length && a.rows[0]!.length === b.rows[0]!.length
+      if (a.determinant && b.determinant) return undefined
       if (!isLike || a.determinant !== b.determinant) return false
       return this.inOrder(a.rows.flat(), b.rows.flat())
     }
+    // A determinant is a number.
+    if ([a, b].some((node) => node.kind === 'matrix' && node.determinant)) return undefined
     // A vector in a column or row is a tuple.
     const [matrix, other] = a.kind === 'matrix' ? [a, b] : [b, a]
     if (matrix.kind !== 'matrix' || other.kind !== 'tuple' || other.brackets.open !== '(') return false
@@ -194,7 +197,9 @@ export class Comparison {
   }
 
   private sameQuantities(a: Node, b: Node): Sameness {
-    const [left, right] = [measured(a), measured(b)]
+    let [left, right] = [measured(a), measured(b)]
+    if (left.unit === undefined) left = spelledUnit(a, right.unit) ?? left
+    else if (right.unit === undefined) right = spelledUnit(b, left.unit) ?? right
     const { units = 'optional', percent = 'value' } = this.policy
     if (units !== 'ignore' && left.unit !== right.unit) {
       if (units === 'required' || (left.unit !== undefined && right.unit !== undefined)) return false
@@ -316,8 +321,15 @@ function itemsOf(node: Node): readonly Node[] | undefined {
   return node.kind === 'list' || node.kind === 'tuple' || node.kind === 'set' ? node.items : undefined
 }
 
+interface Measured {
+  whole: Node
+  bare: Node
+  unit: string | undefined
+  isPercent: boolean
+}
+
 /** An answer with its unit taken off, and its percent sign. */
-function measured(node: Node): { whole: Node; bare: Node; unit: string | undefined; isPercent: boolean } {
+function measured(node: Node): Measured {
   if (node.kind === 'quantity') {
     const inner = measured(node.item)
     return {
@@ -333,6 +345,36 @@ function measured(node: Node): { whole: Node; bare: Node; unit: string | undefin
     return { ...inner, whole: minus(inner.whole), bare: minus(inner.bare) }
   }
   return { whole: node, bare: node, unit: undefined, isPercent: false }
+}
+
+/** `5 m/s^2` reads as a product of letters; beside an answer in metres per second squared they are that unit. */
+function spelledUnit(node: Node, unit: string | undefined): Measured | undefined {
+  if (unit === undefined) return undefined
+  if (node.kind === 'minus') {
+    const inner = spelledUnit(node.item, unit)
+    const bare: Node | undefined = inner && { kind: 'minus', item: inner.bare }
+    return bare && { whole: bare, bare, unit, isPercent: false }
+  }
+  const letters = { over: [] as string[], under: [] as string[] }
+  const numbers = { over: [] as Node[], under: [] as Node[] }
+  const take = (item: Node, side: 'over' | 'under'): boolean => {
+    if (item.kind === 'product') return item.items.every((one) => take(one, side))
+    if (item.kind === 'quotient')
+      return take(item.over, side) && take(item.under, side === 'over' ? 'under' : 'over')
+    if (item.kind === 'number') return numbers[side].push(item) > 0
+    if (item.kind === 'symbol') return letters[side].push(item.name) > 0
+    if (item.kind !== 'power' || item.base.kind !== 'symbol' || item.exponent.kind !== 'number') return false
+    const { n, d } = item.exponent.value
+    return d === 1n && n > 1n && n < 10n && letters[side].push(`${item.base.name}^${n}`) > 0
+  }
+  if (!take(node, 'over') || numbers.over.length === 0) return undefined
+  if (unitName([letters.over.join(' '), ...letters.under].join('/')) !== unit) return undefined
+  const over: Node = { kind: 'product', items: numbers.over }
+  const bare: Node =
+    numbers.under.length === 0
+      ? over
+      : { kind: 'quotient', over, under: { kind: 'product', items: numbers.under } }
+  return { whole: bare, bare, unit, isPercent: false }
 }
 
 /** Words are the same in any case and spacing; a letter in brackets is a letter. */

@@ -75,9 +75,32 @@ export function evaluate(node: Node, reader: Reader): Value {
       return multiply(of(node.item), ofNumber(rational(1n, 100n)), budget)
     case 'function':
       return ofFunction(node, reader)
+    case 'matrix':
+      if (!node.determinant) throw new NoValue(node.kind)
+      return determinant(
+        node.rows.map((row) => row.map(of)),
+        budget,
+      )
     default:
       throw new NoValue(node.kind)
   }
+}
+
+const mostRows = 6
+
+/** By its first column; the rows that are left out cost as many products as there are orders of rows. */
+function determinant(rows: readonly (readonly Value[])[], budget: Budget): Value {
+  const [first] = rows
+  if (first === undefined || rows.length !== first.length || rows.length > mostRows)
+    throw new NoValue('a determinant of this shape')
+  if (rows.length === 1) return first[0]!
+  let sum = ofNumber(rational(0n))
+  for (const [at, [head]] of rows.entries()) {
+    const minor = rows.filter((_, place) => place !== at).map((row) => row.slice(1))
+    const term = multiply(head!, determinant(minor, budget), budget)
+    sum = add(sum, at % 2 === 0 ? term : negate(term), budget)
+  }
+  return sum
 }
 
 const angular = new Set(['sin', 'cos', 'tan', 'cot', 'sec', 'csc'])

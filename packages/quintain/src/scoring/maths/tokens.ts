@@ -66,6 +66,7 @@ const unicode: Record<string, string> = {
   '⅕': '\\frac{1}{5}',
   '⅛': '\\frac{1}{8}',
   '′': "'",
+  '’': "'",
   ℝ: '\\reals ',
 }
 const raisedDigits = '⁰¹²³⁴⁵⁶⁷⁸⁹'
@@ -123,8 +124,8 @@ export const fonts = new Set(
   ),
 )
 
-const grouped = /^\d{1,3}(?:(?:,|\{,\}|\\,|\\ |\\!|,\\!|\u00a0| )\d{3})+(?!\d|,\d)(?:\.\d+)?/
-const groupedLoose = /^\d{1,3}(?:(?:\{,\}|\\,|\\ |\\!|,\\!|\u00a0)\d{3})+(?!\d)(?:\.\d+)?/
+const grouped = /^\d{1,3}(?:(?:,|'|\{,\}|\\,|\\ |\\!|,\\!|\u00a0| )\d{3})+(?!\d|,\d)(?:\.\d+)?/
+const groupedLoose = /^\d{1,3}(?:(?:'|\{,\}|\\,|\\ |\\!|,\\!|\u00a0)\d{3})+(?!\d)(?:\.\d+)?/
 const plainNumber = /^(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4}(?![\w.]))?/
 const connectives = new Set(['and', 'or'])
 /** Letters that stand together and mean one thing. */
@@ -143,7 +144,7 @@ export interface TokenOptions {
 /** The tokens of an answer; undefined for what is too long. Never throws. */
 export function tokensOf(given: string, { commas = 'thousands' }: TokenOptions = {}): Token[] | undefined {
   if (given.length > mostSource) return undefined
-  const source = withoutUnicode(given)
+  const source = withoutUnicode(given).replace(/\bper[ -]cent\b/gi, 'percent')
   const isLatex = /[\\{}]/.test(source)
   const tokens: Token[] = []
   let at = 0
