@@ -132,12 +132,16 @@ function parenthesised(text: string, known: Known): string[] {
   return [...new Set(all.filter((name) => name !== undefined))]
 }
 
+/** "Option B is the correct one." */
+const calledRight =
+  /(?<![\p{L}\p{N}])(?:option|choice)[ \t]{1,4}(\S{1,40})[ \t]{1,4}(?:is|must be|seems)[ \t]{1,4}(?:the[ \t]{1,4})?(?:correct|right|best|answer)(?![\p{L}\p{N}])/giu
 const saidAtEnd =
   /(?<![\p{L}\p{N}])(?:is|be|pick|choose|select|with|option|choice|chose|picked)(?:[ \t]{0,4}:)?[ \t]{1,8}(\S{1,40})[ \t]*$/gimu
 
 /** The choice that is said at the end of a line, or else those in parentheses: several of them say nothing. */
 function lastSaid(text: string, known: ReturnType<typeof byName>): string[] {
-  const named = [...text.matchAll(saidAtEnd)].map((match) => known(plain(match[1]!)))
+  const said = [saidAtEnd, calledRight].flatMap((pattern) => [...text.matchAll(pattern)])
+  const named = said.sort((a, b) => a.index - b.index).map((match) => known(plain(match[1]!)))
   const last = named.findLast((name) => name !== undefined)
   return last === undefined ? parenthesised(text, known) : [last]
 }
@@ -150,6 +154,7 @@ function plain(text: string): string {
       bare
         .replace(/^\(([^()]*)\)$/, '$1')
         .replace(/^\[([^[\]]*)\]$/, '$1')
+        .replace(/^<([^<>]*)>$/, '$1')
         .trim(),
     )
     bare = withoutStyling(bare)

@@ -46,10 +46,10 @@ export function hashMarked(text: string, truncated: boolean): Extraction {
 }
 
 const answerMarks =
-  /(?<![\p{L}\p{N}])answer(?:["'*_]{0,3}(?: ?\([^()\n]{1,40}\))?|(?: (?:to|for|of|in|here)(?: [^\s.,:;!?=]{1,20}){0,6}?))[ \t]*(?:(?:is|was|should be|must be|will be|would be|could be|might be|may be|becomes|equals|comes (?:out )?to|works out to|turns out to be)(?![\p{L}\p{N}])[ \t]*:?|:|=)[*_]{0,2}[ \t]*/giu
-const shortMarks = /^[ \t]*A:[ \t]*/gm
+  /(?<![\p{L}\p{N}])answer(?:["'*_]{0,3}(?: ?\([^()\n]{1,40}\))?|(?: (?:to|for|of|in|here)(?: [^\s.,:;!?=]{1,20}){0,6}?))[ \t]*(?:(?:is|was|should be|must be|will be|would be|could be|might be|may be|becomes|equals|comes (?:out )?to|works out to|turns out to be)(?![\p{L}\p{N}])[ \t]*[:：]?|[:：]|=)[*_]{0,2}[ \t]*/giu
+const shortMarks = /^[ \t]*A[:：][ \t]*/gm
 /** A line that is nothing but a heading over the answer. */
-const headings = /^[ \t#*_]*(?:(?:the[ \t]+)?final[ \t]+)?answer[ \t*_:]*$/gim
+const headings = /^[ \t#*_]*(?:(?:the[ \t]+)?final[ \t]+)?answer[ \t*_:：]*$/gim
 
 /** Where declarations in words begin and end: `Final answer:`, `the answer is`, a heading `Answer`. In order. */
 export function findAnswerMarks(text: string): { start: number; end: number }[] {
@@ -67,8 +67,8 @@ export function markedBy(
 ): Marked | undefined {
   let from = after
   let end = lineEnd(text, from)
-  if (/^[\s*_:]*$/.test(text.slice(from, end))) {
-    from += /^[\s*_:]*/.exec(text.slice(from, from + longestAnswer))![0].length
+  if (/^[\s*_:：]*$/.test(text.slice(from, end))) {
+    from += /^[\s*_:：]*/.exec(text.slice(from, from + longestAnswer))![0].length
     end = lineEnd(text, from)
   }
   const content = text.slice(from, end).trim()
