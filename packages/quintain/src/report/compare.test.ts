@@ -159,12 +159,12 @@ describe('what is not comparable', () => {
     ])
     expect(comparison.comparable).toBe(true)
     expect(Object.fromEntries(comparison.plan.map(({ field, severity }) => [field, severity]))).toEqual({
-      sampling: 'label',
+      'sampling temperature': 'label',
       seed: 'label',
       quintain: 'label',
       policy: 'note',
     })
-    expect(formatComparison(comparison)).toMatch(/sampling +\{\} +\{"temperature":1\} +differs/)
+    expect(formatComparison(comparison)).toMatch(/sampling temperature +none +1 +differs/)
   })
 
   test('agents with one model are told apart, and are other players rather than other harnesses', async () => {

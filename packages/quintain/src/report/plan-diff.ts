@@ -47,7 +47,6 @@ const fields: readonly Field[] = [
   ['policy', 'note', ({ manifest }) => manifest.seats[agentSeat]?.policy],
   ['agent', 'note', ({ manifest }) => agentOf(manifest)],
   ['harness', 'label', ({ manifest }) => harnessOf(manifest)],
-  ['sampling', 'label', ({ manifest }) => manifest.seats[agentSeat]?.sampling ?? {}],
   ['endpoint', 'label', ({ manifest }) => manifest.seats[agentSeat]?.endpoint],
   ['seed', 'label', ({ manifest }) => manifest.seed],
   ['split', 'label', ({ split }) => split],
@@ -87,6 +86,19 @@ function otherSeats(sides: readonly PlanSide[]): string[] {
   return [...seats].filter((seat) => seat !== agentSeat).sort()
 }
 
+/** Settings of sampling that any of the runs has, each a field of its own: one that differs is not lost in a long list of all. */
+function settings(sides: readonly PlanSide[]): Field[] {
+  const samplings = sides.map(({ manifest }) => manifest.seats[agentSeat]?.sampling ?? {})
+  const names = [...new Set(samplings.flatMap((sampling) => Object.keys(sampling)))].sort()
+  return names.map(
+    (name): Field => [
+      `sampling ${name}`,
+      'label',
+      ({ manifest }) => (manifest.seats[agentSeat]?.sampling as Record<string, unknown> | undefined)?.[name],
+    ],
+  )
+}
+
 /**
  * The difference of the plans of two or more runs, field by field; a field in which all agree is left out. The worst
  * comes first.
@@ -98,7 +110,7 @@ export function planDiff(sides: readonly PlanSide[]): PlanDifference[] {
     ({ manifest }) => manifest.seats[seat],
   ])
   const found: PlanDifference[] = []
-  for (const [field, severity, value] of [...fields, ...seats]) {
+  for (const [field, severity, value] of [...fields, ...settings(sides), ...seats]) {
     const values = sides.map((side) => value(side))
     if (new Set(values.map((one) => canonicalJson(one ?? null))).size < 2) continue
     // Another model is served elsewhere as a rule; the same one from elsewhere may be another model.
