@@ -3,6 +3,20 @@ import type { CliIo } from './io.ts'
 /** Milliseconds that attempts in flight get to finish after the first Ctrl-C. */
 export const interruptGraceMs = 10_000
 
+/** Milliseconds within which signals are one press: `npx` hands on the signal that the terminal gave us already. */
+const onePressMs = 200
+
+/** Calls `press` for the first of signals that belong together. Nobody presses Ctrl-C twice as fast as a program repeats it. */
+export function asPresses(press: () => void, now: () => number = () => performance.now()): () => void {
+  let last = Number.NEGATIVE_INFINITY
+  return () => {
+    const at = now()
+    if (at - last < onePressMs) return
+    last = at
+    press()
+  }
+}
+
 export interface Interrupts {
   /** Nothing new starts; what runs may finish within the grace. */
   signal: AbortSignal

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { exitCodes } from './exit-codes.ts'
+import { asPresses } from './interrupts.ts'
 import type { CliIo } from './io.ts'
 import { runCli } from './run-cli.ts'
 
@@ -28,12 +29,12 @@ export async function main(): Promise<void> {
     ownsProcess: true,
     onInterrupt(handler) {
       let times = 0
-      const interrupt = () => {
+      const interrupt = asPresses(() => {
         times++
         // Whoever asks a third time does not want to wait for anything.
         if (times > 2) process.exit(exitCodes.incomplete)
         handler()
-      }
+      })
       process.on('SIGINT', interrupt)
       process.on('SIGTERM', interrupt)
       return () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Folded, foldRun } from '../core/index.ts'
 import { ask, canary, endServed, folderWith, ServeProcess, shop } from './__fixtures__/served.ts'
@@ -100,9 +101,14 @@ describe('quintain serve', { timeout: 240_000 }, () => {
     for (const server of [patient, hasty]) {
       const session = await begun((await server.ready()).doors[0]!.addresses[0]!.url)
       await session.pay(3)
+      // As `npx` does: what the terminal sent, once more, and nothing is ended at once for it.
+      server.child.kill('SIGINT')
+      await setTimeout(5)
       server.child.kill('SIGINT')
       await server.event('draining')
     }
+    await setTimeout(300)
+    expect(patient.stderr).not.toContain('Stopping at once')
     expect(await hasty.end).toBe(3)
     patient.child.kill('SIGTERM')
     expect(await patient.end).toBe(3)
@@ -174,6 +180,8 @@ describe('quintain serve', { timeout: 240_000 }, () => {
     expect(opened.text).toContain('The word is now.')
     const seen = [await readFile(`/proc/${server.child.pid}/cmdline`, 'utf8').catch(() => '')]
     server.child.kill('SIGTERM')
+    await expect.poll(() => server.stderr, { timeout: 30_000 }).toContain('Draining')
+    await setTimeout(300)
     server.child.kill('SIGTERM')
     await server.end
     seen.push(server.stdout, server.stderr)
