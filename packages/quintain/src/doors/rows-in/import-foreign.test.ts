@@ -391,6 +391,18 @@ describe('logs of Inspect', () => {
     expect(run.dropped.map((line) => line.split(':')[0])).toEqual(['again', 'bad', 'deep'])
   })
 
+  test('JSON lines are called what they are, and a log that was cut off too', async () => {
+    const line = JSON.stringify({ prompt: [], completion: [], reward: 1 })
+    expect(await refusal(imported('inspect', 'l.json', `${line}\n${line}\n`))).toMatchObject({
+      code: 'import_invalid',
+      message: expect.stringMatching(/it is JSON lines, .*quintain import verifiers/),
+    })
+    const whole = JSON.stringify(JSON.parse(log(all[0])), null, 2)
+    expect(await refusal(imported('inspect', 'l.json', whole.slice(0, -40)))).toMatchObject({
+      message: expect.stringContaining('it was cut off or is damaged'),
+    })
+  })
+
   test('what is no log is refused', async () => {
     for (const data of [
       '{}',

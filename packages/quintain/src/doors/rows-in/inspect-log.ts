@@ -55,6 +55,12 @@ async function* whole(
   file: FileHandle,
   size: number,
 ): AsyncGenerator<RecordedValue, void, undefined> {
+  if (await isJsonLines(file)) {
+    throw refuse(
+      path,
+      'it is JSON lines, and a log of Inspect is one JSON value or a .eval; quintain import verifiers and quintain import chat read lines',
+    )
+  }
   if (size > longestValue)
     throw refuse(
       path,
@@ -71,6 +77,18 @@ async function* whole(
     else yield { place, problem: 'it is no object' }
   }
   yield* absent(rest, seen)
+}
+
+/** Bytes of a first line; a longer one is not looked at. */
+const longestFirstLine = 1024 * 1024
+
+/** Whether the first line is a whole object and something follows it. */
+async function isJsonLines(file: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(longestFirstLine), 0, longestFirstLine, 0)
+  const head = buffer.subarray(0, bytesRead)
+  const end = head.indexOf(0x0a)
+  if (end < 0 || head.subarray(end).toString('utf8').trim() === '') return false
+  return typeof parsed(head.subarray(0, end)) !== 'string'
 }
 
 async function* zipped(path: string, file: FileHandle): AsyncGenerator<RecordedValue, void, undefined> {
