@@ -40,6 +40,7 @@ import { type BoxDoor, boxOwner, probeOwner } from './box-protocol.ts'
 import { kindOf } from './given.ts'
 import { totalReward } from './grade.ts'
 import { anyJudge, judgeSeat } from './judge-desk.ts'
+import { listTasks } from './list-tasks.ts'
 import { openOptions } from './open-options.ts'
 import { OutputModel } from './output-model.ts'
 import type { OutsideSeat } from './outside-harness.ts'
@@ -56,14 +57,7 @@ import type {
 } from './protocol.ts'
 import { hideKeys, redactor } from './redact.ts'
 import { type Activity, noOrder, StepFailure, step } from './step.ts'
-import {
-  openSummaryOf,
-  openTaskset,
-  publicDigest,
-  summaryOf,
-  type TaskSummary,
-  type Taskset,
-} from './taskset.ts'
+import { openSummaryOf, openTaskset, publicDigest, type TaskSummary, type Taskset } from './taskset.ts'
 import { storedTranscript } from './transcript.ts'
 
 export interface HostOptions {
@@ -79,9 +73,6 @@ export interface HostOptions {
   /** The way to the harnesses of seats that are played from outside. */
   plays?: PlayDoor
 }
-
-/** Tasks that are listed where nobody says how many. */
-const mostListed = 500_000
 
 /** An environment that is loaded with its options, ready to list tasks and to run attempts. One per worker. */
 export class EnvironmentHost {
@@ -162,31 +153,7 @@ export class EnvironmentHost {
       for (const index of query.at) yield openSummaryOf(await this.taskset.at(index), index)
       return
     }
-    const wanted = query.ids === undefined ? undefined : new Set(query.ids)
-    let index = 0
-    let given = 0
-    if (query.limit === 0) return
-    if (this.taskset.size === Number.POSITIVE_INFINITY && query.limit === undefined && wanted === undefined) {
-      throw new QuintainError(
-        'tasks_invalid',
-        'The tasks have no end; say how many are meant (-n, serve --tasks, or tasks: 30).',
-      )
-    }
-    const bounded = query.limit !== undefined || wanted !== undefined
-    for await (const task of this.taskset.list()) {
-      const place = index++
-      // Of an iterator nobody knows whether it ends.
-      if (!bounded && place >= mostListed) {
-        throw new QuintainError(
-          'tasks_invalid',
-          `There are more than ${mostListed} tasks, and perhaps no end of them; say how many are meant (-n, serve --tasks, or tasks: 30).`,
-        )
-      }
-      if (query.split !== undefined && task.split !== query.split) continue
-      if (wanted !== undefined && !wanted.delete(task.id)) continue
-      yield summaryOf(task, place)
-      if (++given === query.limit || wanted?.size === 0) return
-    }
+    yield* listTasks(this.taskset, query)
   }
 
   /** What an environment that does not declare its needs asks for, seen by opening the world of a task. Rejects when that world does not open. */

@@ -128,7 +128,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
     const query = options.replan === undefined ? queryOf(options) : limitOfPlan(options.replan)
     const sandbox = await openBoxes(boxes, options, description, { gatewaySocket, log: write })
     const tasks = await listTasks(executor, query)
-    if (tasks.length === 0 && query.limit !== 0) throw noTasks(options)
+    if (tasks.length === 0 && query.limit !== 0) throw await noTasks(executor, options)
     const seen = tasks.length === 0 ? undefined : await lookAt(executor, tasks[0]!.index)
     const needs = seen ?? description.needs
     const players = withScriptedSeats(seats, description.scripted)
@@ -332,8 +332,7 @@ async function listTasks(executor: Executor, query: TaskQuery): Promise<TaskSumm
   refuseDuplicateIds(tasks, 'the environment')
   const missing = query.ids?.filter((id) => !tasks.some((task) => task.id === id)) ?? []
   if (missing.length > 0) {
-    const all: string[] = []
-    for await (const page of executor.list({ limit: 10_000 })) all.push(...page.map(({ id }) => id))
+    const all = (await firstTasks(executor)).map(({ id }) => id)
     throw new QuintainError(
       'unknown_task',
       `There is no task "${missing[0]}"${didYouMean(missing[0]!, all)}${missing.length > 1 ? ` And ${missing.length - 1} more ids are unknown.` : ''}`,
@@ -343,9 +342,20 @@ async function listTasks(executor: Executor, query: TaskQuery): Promise<TaskSumm
   return tasks
 }
 
-function noTasks(options: RunOptions): QuintainError {
-  const of = options.split === undefined ? '' : ` in split "${options.split}"`
-  return new QuintainError('no_tasks', `The environment has no tasks${of}; there is nothing to run.`, {
-    facts: { split: options.split },
-  })
+/** As many as are looked at for the sake of an error. */
+async function firstTasks(executor: Executor): Promise<TaskSummary[]> {
+  const tasks: TaskSummary[] = []
+  for await (const page of executor.list({ limit: 10_000 })) tasks.push(...page)
+  return tasks
+}
+
+/** Of a split without tasks it says which splits have some. */
+async function noTasks(executor: Executor, { split }: RunOptions): Promise<QuintainError> {
+  const splits =
+    split === undefined ? [] : [...new Set((await firstTasks(executor)).map((task) => task.split))].sort()
+  const text =
+    split === undefined || splits.length === 0
+      ? 'The environment has no tasks; there is nothing to run.'
+      : `The environment has no tasks in split "${split}"${didYouMean(split, splits)} Splits: ${splits.slice(0, 20).join(', ')}.`
+  return new QuintainError('no_tasks', text, { facts: { split, splits } })
 }
