@@ -8,6 +8,7 @@ import { RawClient } from './__fixtures__/client.ts'
 import { Channel } from './channel.ts'
 import { serveConnection } from './connection.ts'
 import { hudDoor } from './door.ts'
+import { FrameRoom } from './frame-room.ts'
 
 const doors: OpenDoor[] = []
 const clients: RawClient[] = []
@@ -263,33 +264,67 @@ test('a task that the server has ended is no score, for who holds it and for who
   })
 })
 
-test('who connects and says nothing, or begins a frame and never ends it, is hung up on', async () => {
+/** A channel of its own, with other bounds than a door has. */
+async function serveWithin({ frameMs = 60_000, roomBytes = 2 ** 20 }) {
   const tools = await serveTools()
   const channel = new Channel({ core: fakeCore(), tools })
+  const room = new FrameRoom(roomBytes)
   const server = createServer({ allowHalfOpen: true }, (socket) =>
-    serveConnection(socket, { channel, log: () => {}, frameMs: 80 }),
+    serveConnection(socket, { channel, log: () => {}, frameMs, room }),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const door = {
+  const door: OpenDoor = {
     addresses: [{ environments: [], url: `tcp://127.0.0.1:${port}`, plane: 'control' as const }],
-    close: async () => {},
+    close: async () => {
+      channel.close()
+      await tools.close()
+      server.close()
+    },
   }
-  try {
-    const [silent, slow, good] = await Promise.all([client(door), client(door), client(door)])
-    await good.ask('hello')
-    const trickle = setInterval(() => slow.write('{'), 20)
-    await Promise.all([silent.gone(), slow.gone()])
-    clearInterval(trickle)
-    // Whoever has spoken may be silent for as long as its agent thinks.
-    expect((await good.ask('hello')).result).toBeDefined()
-    await good.vanish()
-    await expect.poll(() => channel.size).toBe(0)
-  } finally {
-    channel.close()
-    await tools.close()
-    server.close()
-  }
+  doors.push(door)
+  return { door, channel }
+}
+
+test('frames of all connections together are bounded, and small requests are answered all the same', async () => {
+  const { door } = await serveWithin({ roomBytes: 2 ** 20 })
+  const part = `{"id":1,"method":"hello","params":{"odd":"${'x'.repeat(600_000)}`
+  const [one, small] = await Promise.all([client(door), client(door)])
+  one.write(part)
+  await expect.poll(() => one.socket.bytesWritten).toBeGreaterThan(600_000)
+  await small.ask('hello')
+  const other = await client(door)
+  other.write(part)
+  expect((await other.next()).error).toMatchObject({ data: { reason: 'busy' } })
+  await other.gone()
+  expect((await small.ask('hello')).result.session_id).toBeDefined()
+  one.write('"}}\n')
+  expect((await one.next()).result.session_id).toBeDefined()
+  // What was answered takes no room any more.
+  const late = await client(door)
+  late.write(`${part}"}}\n`)
+  expect((await late.next()).result.session_id).toBeDefined()
+})
+
+test('a connection that sends large frames faster than they are answered is read no further meanwhile', async () => {
+  const { door } = await serveWithin({ roomBytes: 64 * 2 ** 20 })
+  const one = await client(door)
+  const frame = `{"id":1,"method":"hello","params":{"odd":"${'x'.repeat(9 * 2 ** 20)}"}}\n`
+  for (let count = 0; count < 12; count++) one.write(frame)
+  for (let count = 0; count < 12; count++) expect((await one.next()).result.session_id).toBeDefined()
+})
+
+test('who connects and says nothing, or begins a frame and never ends it, is hung up on', async () => {
+  const { door, channel } = await serveWithin({ frameMs: 80 })
+  const [silent, slow, good] = await Promise.all([client(door), client(door), client(door)])
+  await good.ask('hello')
+  const trickle = setInterval(() => slow.write('{'), 20)
+  await Promise.all([silent.gone(), slow.gone()])
+  clearInterval(trickle)
+  // Whoever has spoken may be silent for as long as its agent thinks.
+  expect((await good.ask('hello')).result).toBeDefined()
+  await good.vanish()
+  await expect.poll(() => channel.size).toBe(0)
 })
 
 test('a client that reads nothing does not keep the door from closing', async () => {

@@ -3,6 +3,7 @@ import { messageOf } from '../../core/index.ts'
 import { SessionError, type SessionErrorCode } from '../session/session-error.ts'
 import type { Channel } from './channel.ts'
 import { FrameReader } from './frame-reader.ts'
+import type { FrameRoom } from './frame-room.ts'
 import {
   type BadFrame,
   errorFrame,
@@ -28,10 +29,14 @@ export interface ConnectionOptions {
   log(line: string): void
   /** Milliseconds in which the first frame must come, and any frame be whole. */
   frameMs: number
+  /** Shared by all connections of a door. */
+  room: FrameRoom
 }
 
 interface Waiting {
   frame: Frame | BadFrame
+  /** Length of its line. */
+  bytes: number
   /** The connection is ended with its answer. */
   last: boolean
   /** Resolves with the name of the request that interrupted it. */
@@ -53,6 +58,10 @@ class Connection {
   private answering = false
   private first = true
   private bad = 0
+  /** Bytes of the frames that came whole and are not answered. */
+  private waiting = 0
+  /** Bytes that are taken in the room. */
+  private taken = 0
   /** A frame is to be answered after which nothing is. */
   private closing = false
   /** The client sends no more. */
@@ -80,6 +89,25 @@ class Connection {
     if (this.over || this.closing) return
     this.reader.push(chunk)
     this.takeFrames()
+    if (!this.over) this.holdRoom()
+  }
+
+  /** Ends with an error where there is no room for what was sent, so that clients that send and send cannot take all memory. */
+  private holdRoom(): void {
+    const now = this.reader.bytes + this.waiting
+    if (this.options.room.change(this.taken, now)) {
+      this.taken = now
+      return
+    }
+    this.reader.rest()
+    if (this.closing) return
+    const text = 'Frames of all connections take too much memory now; send them one at a time, or later.'
+    this.wait({ id: null, error: new RpcError(rpc.failed, text, 'busy') }, { last: true, bytes: 0 })
+  }
+
+  private leaveRoom(): void {
+    this.options.room.change(this.taken, 0)
+    this.taken = 0
   }
 
   private ended(): void {
@@ -89,29 +117,35 @@ class Connection {
   }
 
   private takeFrames(): void {
-    while (!this.over && !this.closing && this.queue.length < mostWaiting) {
+    while (!this.over && !this.closing && !this.full) {
       const line = this.reader.next()
       if (line === undefined) break
       this.whole()
       if (line === 'too-long') {
         const text = `The frame has more than ${frameLimit} bytes; send large data by a tool.`
-        this.wait({ id: null, error: new RpcError(rpc.failed, text) }, true)
+        this.wait({ id: null, error: new RpcError(rpc.failed, text) }, { last: true, bytes: 0 })
         break
       }
       if (line.trim() !== '') this.take(readFrame(line), line)
     }
     if (this.over || this.closing) return
-    if (this.queue.length >= mostWaiting) this.socket.pause()
+    if (this.full) this.socket.pause()
     else if (this.reader.unfinished) this.expectFrame()
+  }
+
+  /** No more is read until something is answered. */
+  private get full(): boolean {
+    return this.queue.length >= mostWaiting || this.waiting > frameLimit
   }
 
   private take(frame: Frame | BadFrame, line: string): void {
     const { first } = this
+    const bytes = line.length
     this.first = false
     if (isBad(frame)) {
       // A page of the web can have a browser connect here, which begins with words of HTTP: what it sends after them is not read.
       const stranger = first && !line.trimStart().startsWith('{')
-      this.wait(frame, stranger || ++this.bad >= mostBad)
+      this.wait(frame, { last: stranger || ++this.bad >= mostBad, bytes })
       return
     }
     if (first && frame.method === 'tunnel.open') {
@@ -119,12 +153,13 @@ class Connection {
       return
     }
     if (interrupting.has(frame.method)) this.interrupt(frame.method)
-    this.wait(frame, frame.method === 'bye')
+    this.wait(frame, { last: frame.method === 'bye', bytes })
   }
 
-  private wait(frame: Frame | BadFrame, last: boolean): void {
+  private wait(frame: Frame | BadFrame, { last, bytes }: Pick<Waiting, 'last' | 'bytes'>): void {
     this.closing ||= last
-    this.queue.push({ frame, last, interrupted: Promise.withResolvers() })
+    this.waiting += bytes
+    this.queue.push({ frame, bytes, last, interrupted: Promise.withResolvers() })
     if (!this.answering) void this.answerAll()
   }
 
@@ -140,10 +175,13 @@ class Connection {
       this.current = next
       await this.answer(next)
       this.current = undefined
+      this.waiting -= next.bytes
+      if (!this.over) this.holdRoom()
       if (next.last) this.gone()
       if (this.socket.isPaused() && !this.over) {
         this.socket.resume()
         this.takeFrames()
+        this.holdRoom()
       }
     }
     this.answering = false
@@ -226,6 +264,7 @@ class Connection {
     this.over = true
     this.whole()
     for (const event of ['data', 'end', 'error', 'close']) socket.removeAllListeners(event)
+    this.leaveRoom()
     openTunnel(socket, frame, { channel: options.channel, rest: this.reader.rest() })
   }
 
@@ -246,6 +285,8 @@ class Connection {
     this.over = true
     this.whole()
     this.queue.length = 0
+    this.reader.rest()
+    this.leaveRoom()
     this.speaker.leave(false)
     this.socket.end()
     // What it still sends is read and forgotten, so that it can read what it was told last; not for ever.

@@ -7,9 +7,12 @@ import { callsAreTurns, type Loss, objectsAlone, textBesideCalls } from '../serv
 import type { ServedEnvironment, SessionCore } from '../session/session.ts'
 import { Channel } from './channel.ts'
 import { serveConnection } from './connection.ts'
+import { FrameRoom } from './frame-room.ts'
 
 /** Connections to one environment at once: each rollout has one, and one for each stream to its tools. */
 const mostConnections = 4_096
+/** Bytes of large frames that are not answered yet, of all connections. */
+const mostFrameBytes = 256 * 2 ** 20
 /** Milliseconds in which a frame must be whole. */
 const frameMs = 60_000
 /** How long a server that closes lets clients read what they were told last. */
@@ -57,6 +60,7 @@ async function openHud(cores: readonly SessionCore[], options: DoorOptions): Pro
     )
   const tools = await serveTools()
   const opened: { channel: Channel; server: ChannelServer }[] = []
+  const room = new FrameRoom(mostFrameBytes)
   const close = async () => {
     await Promise.all(opened.map(({ server }) => server.close()))
     for (const { channel } of opened) channel.close()
@@ -67,7 +71,7 @@ async function openHud(cores: readonly SessionCore[], options: DoorOptions): Pro
       const channel = new Channel({ core, tools })
       opened.push({
         channel,
-        server: await listen(channel, { host, port: port === 0 ? 0 : port + place, log }),
+        server: await listen(channel, { host, port: port === 0 ? 0 : port + place, log, room }),
       })
     }
   } catch (thrown) {
@@ -89,7 +93,7 @@ interface ChannelServer {
 
 async function listen(
   channel: Channel,
-  { host, port, log }: Pick<DoorOptions, 'host' | 'port' | 'log'>,
+  { host, port, log, room }: Pick<DoorOptions, 'host' | 'port' | 'log'> & { room: FrameRoom },
 ): Promise<ChannelServer> {
   const sockets = new Set<Socket>()
   // A client that has sent everything may still be reading.
@@ -103,7 +107,7 @@ async function listen(
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    serveConnection(socket, { channel, log, frameMs })
+    serveConnection(socket, { channel, log, frameMs, room })
   })
   await listening(server, { host: host.replace(/^\[|\]$/g, ''), port })
   server.on('error', (error) => log(`hud: ${messageOf(error)}`))

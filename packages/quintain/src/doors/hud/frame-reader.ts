@@ -17,6 +17,11 @@ export class FrameReader {
     return this.held > 0
   }
 
+  /** Bytes that came and were not taken. */
+  get bytes(): number {
+    return this.held
+  }
+
   push(chunk: Buffer): void {
     if (chunk.length === 0) return
     this.parts.push(chunk)
