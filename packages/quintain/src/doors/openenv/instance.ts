@@ -32,6 +32,8 @@ const mostWaiting = 64
 export class Instance {
   readonly id: string
   episodeId: string | undefined
+  /** By which a new socket may take the episode up; undefined where its client gave none. */
+  resumeKey: string | undefined
   private readonly host: InstanceHost
   /** Its client calls tools, also where the environment has none. */
   private asksTools: boolean
@@ -153,6 +155,7 @@ export class Instance {
     const episode = new Episode(session, core)
     this.episode = episode
     this.episodeId = request.episodeId
+    this.resumeKey = request.resumeKey
     return episode.open()
   }
 

@@ -86,12 +86,12 @@ export class Instances implements InstanceHost {
   }
 
   /** The one of an episode whose socket was lost, for a new socket. Throws a `Refusal` when there is none. */
-  resume(episodeId: string, holder: Holder): Instance {
+  resume(key: string, holder: Holder): Instance {
     const found = [...this.held.values()].find(
-      (held) => this.isFree(held) && held.instance.holdsEpisode && held.instance.episodeId === episodeId,
+      (held) => this.isFree(held) && held.instance.holdsEpisode && held.instance.resumeKey === key,
     )
     if (found === undefined)
-      throw new Refusal('SESSION_ERROR', 'No episode of that "episode_id" waits for its client.', {
+      throw new Refusal('SESSION_ERROR', 'No episode of that "resume_key" waits for its client.', {
         reason: 'session_gone',
       })
     return this.take(found, holder)

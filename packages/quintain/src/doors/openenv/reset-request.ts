@@ -8,7 +8,9 @@ export interface ResetRequest {
   index: number | undefined
   /** As it came; alone it picks a task, beside one it must be the server's. */
   seed: number | string | undefined
-  /** Ours: take up the episode of this `episode_id` whose socket was lost, instead of a new one. */
+  /** Ours: by this the client can take the episode up again. Nobody else can guess it, as names of episodes can be. */
+  resumeKey: string | undefined
+  /** Ours: take up the episode of this `resume_key` whose socket was lost, instead of a new one. */
   resume: boolean
   /** Ours: offer a tool by which the agent speaks. */
   answerTool: boolean | undefined
@@ -25,9 +27,12 @@ const known: ReadonlySet<string> = new Set([
   'index',
   'seed',
   'resume',
+  'resume_key',
   'answer_tool',
 ])
 const longest = 255
+/** Characters of a key of 128 bits in hexadecimal digits, such as a UUID. */
+const shortestKey = 32
 
 /** Reads the data of a reset. Throws a `Refusal` for a value that cannot be meant. */
 export function resetRequestOf(given: unknown): ResetRequest {
@@ -45,6 +50,7 @@ export function resetRequestOf(given: unknown): ResetRequest {
     split: nameIn(fields, 'split'),
     index: index as number | undefined,
     seed: seed as number | string | undefined,
+    resumeKey: keyIn(fields),
     resume: flagIn(fields, 'resume') ?? false,
     answerTool: flagIn(fields, 'answer_tool'),
     unknown: Object.keys(fields).filter((name) => !known.has(name) && !columns.has(name)),
@@ -60,6 +66,13 @@ function nameIn(fields: Readonly<Record<string, unknown>>, name: string): string
   if (value !== undefined && !isName(value))
     throw invalid(`"${name}" is a text of 1 to ${longest} characters.`)
   return value
+}
+
+function keyIn(fields: Readonly<Record<string, unknown>>): string | undefined {
+  const key = nameIn(fields, 'resume_key')
+  if (key !== undefined && key.length < shortestKey)
+    throw invalid(`"resume_key" is a text of ${shortestKey} random characters or more, such as uuid4().hex.`)
+  return key
 }
 
 function flagIn(fields: Readonly<Record<string, unknown>>, name: string): boolean | undefined {

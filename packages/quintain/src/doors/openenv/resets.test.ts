@@ -3,6 +3,7 @@ import { fakeCore } from '../session/__fixtures__/fake-core.ts'
 import { openServed } from './__fixtures__/serve.ts'
 import { type Frame, SocketClient } from './__fixtures__/socket-client.ts'
 
+const key = '0123456789abcdef'.repeat(2)
 const serve: (
   ...given: Parameters<typeof openServed> extends [unknown, ...infer Rest] ? Rest : never
 ) => ReturnType<typeof openServed> = (...given) => openServed(onTestFinished, ...given)
@@ -52,7 +53,9 @@ describe('which task a reset begins', () => {
     [{ episode_id: 'x'.repeat(256) }, 'VALIDATION_ERROR'],
     [{ resume: 'yes', episode_id: 'a' }, 'VALIDATION_ERROR'],
     [{ resume: true }, 'VALIDATION_ERROR'],
-    [{ resume: true, episode_id: 'never' }, 'SESSION_ERROR'],
+    [{ resume: true, episode_id: 'never' }, 'VALIDATION_ERROR'],
+    [{ resume_key: 'short' }, 'VALIDATION_ERROR'],
+    [{ resume: true, resume_key: key }, 'SESSION_ERROR'],
     [[], 'VALIDATION_ERROR'],
     ['x', 'VALIDATION_ERROR'],
   ])('%j is refused with %s, and the socket goes on', async (data, code) => {
@@ -123,12 +126,14 @@ describe('what holds and loses an episode', () => {
   test('an episode whose socket is lost waits, and its client comes back to it', async () => {
     const { connect, core } = await serve({ kind: 'tools' })
     const lost = connect()
-    await lost.reset({ episode_id: 'mine' })
+    await lost.reset({ episode_id: 'mine', resume_key: key })
     await lost.call('add', { by: 2 })
     lost.socket.terminate()
     await lost.closed
+    const stranger = connect()
+    expect((await stranger.reset({ episode_id: 'mine', resume: true })).data.code).toBe('VALIDATION_ERROR')
     const back = connect()
-    const again = await untilFound(() => back.reset({ episode_id: 'mine', resume: true }))
+    const again = await untilFound(() => back.reset({ resume_key: key, resume: true }))
     expect(again.data.observation['metadata']).toMatchObject({
       resumed: true,
       step_count: 1,
@@ -137,19 +142,19 @@ describe('what holds and loses an episode', () => {
     expect((await back.call('read')).data.observation['result']).toMatchObject({ data: '2' })
     expect(core.stats().open).toBe(1)
     const third = connect()
-    expect((await third.reset({ episode_id: 'mine', resume: true })).data.code).toBe('SESSION_ERROR')
+    expect((await third.reset({ resume_key: key, resume: true })).data.code).toBe('SESSION_ERROR')
   })
 
   test('a step that was under way when the socket was lost is had by its name, reward and all', async () => {
     const { connect, url } = await serve({ kind: 'game', stepMs: 100 })
     const lost = connect()
-    await lost.reset({ episode_id: 'mine' })
+    await lost.reset({ episode_id: 'mine', resume_key: key })
     const step = { message: 'right', metadata: { call_id: 'one' } }
     lost.send({ type: 'step', data: step })
     await new Promise((resolve) => setTimeout(resolve, 30))
     lost.socket.terminate()
     const back = new SocketClient(url)
-    await untilFound(() => back.reset({ episode_id: 'mine', resume: true }))
+    await untilFound(() => back.reset({ resume_key: key, resume: true }))
     expect((await back.step(step)).data).toMatchObject({ reward: 1, done: true })
     expect((await back.step({ message: 'right' })).data).toMatchObject({ reward: null, done: true })
     back.socket.terminate()
@@ -158,7 +163,7 @@ describe('what holds and loses an episode', () => {
   test('a reset of the same name without "resume" is another episode', async () => {
     const { connect } = await serve({ kind: 'tools' })
     const lost = connect()
-    await lost.reset({ episode_id: 'mine' })
+    await lost.reset({ episode_id: 'mine', resume_key: key })
     await lost.call('add', { by: 2 })
     lost.socket.terminate()
     const back = connect()
@@ -169,14 +174,14 @@ describe('what holds and loses an episode', () => {
   test('nobody waits for longer than the grace, and not at all where there is no room', async () => {
     const { connect, core } = await serve({ kind: 'game', most: 1 }, { graceMs: 100 })
     const lost = connect()
-    await lost.reset({ episode_id: 'mine' })
+    await lost.reset({ episode_id: 'mine', resume_key: key })
     lost.socket.terminate()
     const next = connect()
     await untilFound(() => next.reset())
     next.socket.terminate()
     await until(() => core.stats().open === 0)
     const late = connect()
-    expect((await late.reset({ episode_id: 'mine', resume: true })).data.code).toBe('SESSION_ERROR')
+    expect((await late.reset({ resume_key: key, resume: true })).data.code).toBe('SESSION_ERROR')
   })
 
   test('a session is taken up by the id that its state tells', async () => {

@@ -17,7 +17,7 @@ export interface SocketContext {
 
 /**
  * A socket of `/ws`: one instance, or the one of a session that was made before. A socket that is lost without a `close`
- * leaves its episode for a while: a client comes back to it with `{ episode_id, resume: true }`, since the reference client
+ * leaves its episode for a while: a client comes back to it with `{ resume_key, resume: true }`, since the reference client
  * takes a reset without it for a new episode, also of the same id.
  */
 export function holdSession(socket: WebSocket, sessionId: string | undefined, context: SocketContext): void {
@@ -45,9 +45,9 @@ export function holdSession(socket: WebSocket, sessionId: string | undefined, co
           case 'reset': {
             const request = resetRequestOf(data)
             if (!request.resume) return observation(frameOf(await instance.reset(request)))
-            if (request.episodeId === undefined)
-              throw invalid('"resume" needs the "episode_id" of the episode.')
-            const found = instances.resume(request.episodeId, frames)
+            if (request.resumeKey === undefined)
+              throw invalid('"resume" needs the "resume_key" that the reset of the episode gave.')
+            const found = instances.resume(request.resumeKey, frames)
             const left = instance
             instance = found
             await instances.finish(left)

@@ -26,6 +26,7 @@ function withCalls(change: (name: string, calls: number) => Promise<string> | st
   return core
 }
 
+const key = '0123456789abcdef'.repeat(2)
 const read = { type: 'step', data: { type: 'call_tool', tool_name: 'read', arguments: {} } }
 const resultOf = (frame: Awaited<ReturnType<SocketClient['next']>>) =>
   (frame.data.observation['result'] as { data: string }).data
@@ -225,14 +226,14 @@ describe('clients that are slow, dead or gone', () => {
   test('one that broke somewhere on the way gives way to its client that comes back', async () => {
     const { connect } = await serve({ kind: 'tools' }, { pingMs: 600 })
     const silent = connect()
-    await silent.reset({ episode_id: 'mine' })
+    await silent.reset({ episode_id: 'mine', resume_key: key })
     await silent.call('add', { by: 1 })
     const back = connect()
-    expect((await back.reset({ episode_id: 'mine', resume: true })).type).toBe('error')
+    expect((await back.reset({ resume_key: key, resume: true })).type).toBe('error')
     silent.socket.pause()
     for (let answer = 'error'; answer === 'error'; ) {
       await sleep(100)
-      answer = (await back.reset({ episode_id: 'mine', resume: true })).type
+      answer = (await back.reset({ resume_key: key, resume: true })).type
     }
     expect(resultOf(await back.ask(read))).toBe('1')
   })

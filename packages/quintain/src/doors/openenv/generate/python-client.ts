@@ -48,7 +48,7 @@ class ${prefix}Env(EnvClient[${prefix}Action, ${prefix}Observation, ${prefix}Sta
     reason that is nobody's score raises \`RuntimeError\`; do not count it.
     """
 
-    _episode: Optional[str] = None
+    _key: Optional[str] = None
     _holder: Any = None
 
     def __init__(self, base_url: Optional[str] = None, **options: Any) -> None:
@@ -68,9 +68,10 @@ class ${prefix}Env(EnvClient[${prefix}Action, ${prefix}Observation, ${prefix}Sta
 
     async def _reset_async(self, **given: Any) -> StepResult[${prefix}Observation]:
         given.setdefault("episode_id", uuid.uuid4().hex)
-        self._episode = None
-        result = await super()._reset_async(**given)
-        self._episode = given["episode_id"]
+        key = uuid.uuid4().hex
+        self._key = None
+        result = await super()._reset_async(**{**given, "resume_key": key})
+        self._key = key
         self._holder = self._ws
         return result
 
@@ -90,7 +91,7 @@ class ${prefix}Env(EnvClient[${prefix}Action, ${prefix}Observation, ${prefix}Sta
                     raise
             except RuntimeError:
                 # The socket is another one, on which no episode has begun: the server may hear of the loss later.
-                if self._episode is None or self._ws is self._holder or attempt == 5:
+                if self._key is None or self._ws is self._holder or attempt == 5:
                     raise
             await asyncio.sleep(0.1 * 2**attempt)
         return self._parse_result(response.get("data", {}))
@@ -98,9 +99,9 @@ class ${prefix}Env(EnvClient[${prefix}Action, ${prefix}Observation, ${prefix}Sta
     async def _rejoin(self) -> None:
         """Takes up the episode on a new socket, where the one before was lost."""
         await self._ensure_connected()
-        if self._episode is not None and self._ws is not self._holder:
+        if self._key is not None and self._ws is not self._holder:
             socket = self._ws
-            data = {"episode_id": self._episode, "resume": True}
+            data = {"resume_key": self._key, "resume": True}
             await self._send_and_receive({"type": "reset", "data": data})
             self._holder = socket
 
