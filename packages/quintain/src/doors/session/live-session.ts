@@ -132,7 +132,7 @@ export class LiveSession implements Session {
   }
 
   async close(): Promise<void> {
-    this.shut('session_closed', 'the session was closed before the episode was over')
+    this.shut('session_closed', 'the client closed the session before the episode was over')
   }
 
   /** Ends the session for a reason of the server's: what was not over becomes a fault of that code. */
@@ -142,7 +142,9 @@ export class LiveSession implements Session {
     this.results.clear()
     this.options.onShut?.()
     if (this.verdict !== undefined || this.over !== undefined) return
-    const fault: Fault = { owner: 'platform', stage: 'agent', code, message, retryable: false }
+    // No owner of a fault is a client: the stage says whose end it was.
+    const stage = code === 'server_closed' ? 'server' : 'client'
+    const fault: Fault = { owner: 'platform', stage, code, message, retryable: false }
     this.endPart(code, { account: this.account(), thrown: { by: 'fault', fault, text: message } })
     this.opening.reject(gone())
   }

@@ -322,7 +322,10 @@ class Core implements SessionCore {
     const before = performance.now() - this.limits.idleMs
     for (const session of this.sessions.values()) {
       if (session.lastSeen < before)
-        session.shut('session_expired', `nobody asked for the session for ${this.limits.idleMs / 1_000} s`)
+        session.shut(
+          'session_expired',
+          `the client asked nothing of the session for ${this.limits.idleMs / 1_000} s`,
+        )
     }
   }
 

@@ -195,7 +195,9 @@ describe('the lifecycle of an episode that has a name', () => {
     expect(await codeOf((async () => core.session(first.handle))())).toBe('session_gone')
     expect(await codeOf((async () => core.session('never'))())).toBe('session_unknown')
     const { states } = await recorded(core)
-    expect(states.map(({ chosen }) => chosen?.fault?.code)).toEqual(['session_closed'])
+    expect(states.map(({ chosen }) => chosen?.fault)).toMatchObject([
+      { code: 'session_closed', stage: 'client', message: expect.stringContaining('the client closed') },
+    ])
   })
 
   test('a call that is repeated is carried out once, and one of its name that differs not at all', async () => {
@@ -259,7 +261,10 @@ test('a session that nobody asks for expires, as a fault and not as a score', as
   const session = await core.create({ task: { id: 'train-0' } })
   await session.opened()
   await expect.poll(() => session.state, { timeout: 5_000 }).toBe('closed')
-  expect(await session.settled()).toMatchObject({ kind: 'failed', fault: { code: 'session_expired' } })
+  expect(await session.settled()).toMatchObject({
+    kind: 'failed',
+    fault: { code: 'session_expired', stage: 'client' },
+  })
   const { states } = await recorded(core)
   expect(states.map(({ status }) => status)).toEqual(['faulted'])
 })

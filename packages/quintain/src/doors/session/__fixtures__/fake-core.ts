@@ -268,7 +268,7 @@ class FakeSession implements Session {
     this.shut = true
     const fault: Fault = {
       owner: 'platform',
-      stage: 'agent',
+      stage: 'client',
       code: 'session_closed',
       message: 'closed',
       retryable: false,
