@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
+import { createConnection } from 'node:net'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -82,6 +83,27 @@ const initialize = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'by hand', version: '1' } },
 })
 const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+test('a caller that asks for its connection to be closed reads its end with the reply, stream or not', async () => {
+  const { host, hostname, port, pathname } = new URL(mount([made('wait', () => 'ok')]).url)
+  const began = performance.now()
+  const socket = createConnection({ host: hostname, port: Number(port) })
+  const head = Object.entries({ host, connection: 'close', ...json, 'content-length': initialize.length })
+  const lines = [
+    `POST ${pathname} HTTP/1.1`,
+    ...head.map(([name, value]) => `${name}: ${value}`),
+    '',
+    initialize,
+  ]
+  socket.write(lines.join('\r\n'))
+  let said = ''
+  for await (const chunk of socket) said += chunk
+  expect(said).toContain('text/event-stream')
+  expect(said).toContain('"serverInfo"')
+  expect(said.match(/^connection: .*$/gim)).toEqual(['Connection: close'])
+  // A server keeps an idle connection for five seconds and more.
+  expect(performance.now() - began).toBeLessThan(4_000)
+})
 
 describe.each(eras)('a client of the era %s', (era) => {
   test('sees the tools and calls them', async () => {

@@ -42,9 +42,15 @@ async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<strin
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Sends a web response; resolves when it is sent or the caller has gone. */
+/**
+ * Sends a web response; resolves when it is sent or the caller has gone. Whether the connection is kept is no matter of
+ * the response: MCP's SDK writes `connection: keep-alive` on streams, and a caller that asked for `close` and reads to the
+ * end would wait until the server's patience with an idle connection is over.
+ */
 export async function sendResponse(response: Response, to: ServerResponse): Promise<void> {
-  to.writeHead(response.status, Object.fromEntries(response.headers))
+  const headers = Object.fromEntries(response.headers)
+  delete headers['connection']
+  to.writeHead(response.status, headers)
   if (response.body === null) {
     to.end()
     return
