@@ -16,12 +16,12 @@ type Rpc = { id?: number; method?: string; params?: Record<string, unknown> }
 /** A tool of a world, called by a real client over HTTP. */
 async function callServed({ tool: name, arguments: given, handler, declared_tools }: Input) {
   let ran = false
-  const numbers = {
+  const numbers: { required?: string[] } & Input = {
     type: 'object',
     properties: { a: { type: 'number' }, b: { type: 'number' } },
     ...(declared_tools === undefined ? { required: ['a'] } : {}),
   }
-  const thrown = /Error\('(.*)'\)/.exec(String(handler ?? ''))?.[1]
+  const thrown = /Error\((['"])(.*)\1\)/.exec(String(handler ?? ''))?.[2]
   const offer = (declared: string): Tool =>
     tool({
       name: declared,
@@ -33,6 +33,7 @@ async function callServed({ tool: name, arguments: given, handler, declared_tool
             version: 1,
             vendor: 'case',
             validate: (value) =>
+              (numbers.required ?? []).every((name) => Object.hasOwn(value as object, name)) &&
               Object.values(value as object).every((one) => typeof one === 'number')
                 ? { value }
                 : { issues: [{ message: 'must be numbers' }] },
@@ -83,7 +84,10 @@ async function sessionWith(
     theirs.onmessage = (message) => {
       const rpc = message as Rpc
       seen.push(rpc)
-      const say = (said: object) => void theirs.send({ jsonrpc: '2.0', ...said } as never)
+      // An answer that comes too late finds nobody.
+      const say = (said: object) => {
+        theirs.send({ jsonrpc: '2.0', ...said } as never).catch(() => {})
+      }
       if (rpc.method === 'initialize' && options.startMs === undefined) {
         const { protocolVersion } = rpc.params ?? {}
         const serverInfo = { name: 'case', version: '1' }
