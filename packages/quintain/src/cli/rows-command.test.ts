@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { doorHarness, type ManifestRecord } from '../core/index.ts'
 import { writeRun } from '../rows/__fixtures__/run.ts'
 import { says, Talk, user } from '../rows/__fixtures__/talk.ts'
 import { typed } from './__fixtures__/typed.ts'
@@ -130,6 +131,33 @@ test('rows of the oracle are said to be solutions', async () => {
   }
   expect((await quintain('rows', 'oracle')).stderr).toContain('not for publishing')
   expect((await quintain('rows', 'x')).stderr).not.toContain('not for publishing')
+})
+
+test('why a served run has no rows is said, whatever rows are asked for', async () => {
+  const dir = join(cwd, 'runs/served')
+  await writeRun(dir, [{ talk: new Talk() }])
+  const manifest = JSON.parse(await readFile(join(dir, 'run.json'), 'utf8')) as ManifestRecord
+  manifest.seats['agent']!.harness = doorHarness
+  await writeFile(join(dir, 'run.json'), `${JSON.stringify(manifest)}\n`)
+  const why = expect.stringContaining('This run was served')
+  expect(await quintain('rows', 'served')).toMatchObject({ code: 0, stderr: why })
+  for (const form of ['tokens', 'sft', 'art', 'tinker']) {
+    const asked = await quintain('rows', 'served', '--as', form, '--out', 'none.jsonl')
+    expect(asked).toMatchObject({ code: 2, stderr: why })
+    expect(asked.stderr).toContain('no_sampled_tokens')
+  }
+  expect((await quintain('rows', 'x')).stderr).not.toContain('served')
+})
+
+test('groups of ART say how many of their attempts ART would not train on', async () => {
+  const bare = new Talk()
+  bare.ask([go], '1', { withoutIds: true })
+  await writeRun(join(cwd, 'runs/half'), [{ talk: bare }, { talk: solved('2') }])
+  expect((await quintain('rows', 'half', '--as', 'art')).stdout).toMatch(
+    /^no tokens 1 of 2 attempts have choices without sampled tokens/m,
+  )
+  await writeRun(join(cwd, 'runs/full'), [{ talk: solved('2') }])
+  expect((await quintain('rows', 'full', '--as', 'art')).stdout).not.toContain('no tokens')
 })
 
 test('rows for trainers, of several runs, as lines or as Parquet', async () => {

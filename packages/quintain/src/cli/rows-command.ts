@@ -10,7 +10,7 @@ import {
   tokenColumns,
 } from '../doors/rows-out/index.ts'
 import { printableLine, styleFor } from '../report/index.ts'
-import { type RunRowsReport, rowLine, rowSchema, runRows } from '../rows/index.ts'
+import { type RunRowsReport, rowLine, rowSchema, runRows, servedNote } from '../rows/index.ts'
 import type { CliIo } from './io.ts'
 import { RowsFile } from './rows-file.ts'
 import { formatOfRows, type RowsFileFormat } from './rows-format.ts'
@@ -53,12 +53,12 @@ export async function rowsCommand(
   const { as: form = 'tokens' } = options
   if (form === 'tokens') await tokenRows(dirs, options, io)
   else await trainerRows(dirs, { ...options, as: form }, io)
-  for (const dir of dirs) {
-    const solutions = solutionsNote((await readManifest(dir)).seats)
-    if (solutions === undefined) continue
-    io.stderr.write(`${solutions}\n`)
-    break
-  }
+  const manifests = await Promise.all(dirs.map(readManifest))
+  const notes = [
+    manifests.map(({ seats }) => solutionsNote(seats)).find((note) => note !== undefined),
+    manifests.map((manifest) => servedNote(manifest, options.seat)).find((note) => note !== undefined),
+  ]
+  for (const note of notes) if (note !== undefined) io.stderr.write(`${note}\n`)
   if (options.out !== undefined) {
     const what = form === 'art' ? 'group' : 'row'
     const how =

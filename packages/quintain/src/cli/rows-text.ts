@@ -43,6 +43,7 @@ export function formatExport(
     ['tasks', `${countText(tasks.withRows)} with rows, ${countText(tasks.withoutRows)} without`],
     ['attempts', `${countText(attempts.used)} used`],
     ['left out', listed(attempts.leftOut)],
+    ['no tokens', untrainedText(attempts)],
     [
       'pairs',
       pairs === undefined ? '' : [`${countText(made)} made`, listed(unmade)].filter(Boolean).join(', '),
@@ -54,6 +55,12 @@ export function formatExport(
   )
   const shown = lines.filter(([, text]) => text !== '')
   return `${[...titles, ...shown.map(([label, text]) => `${style.dim(label.padEnd(width))}${text}`)].join('\n')}\n`
+}
+
+/** Groups of ART look the same with and without tokens, and ART trains on those without only where it is told to. */
+function untrainedText({ used, withoutTokens = 0 }: ExportRowsReport['attempts']): string {
+  if (withoutTokens === 0) return ''
+  return `${countText(withoutTokens)} of ${countText(used)} attempts have choices without sampled tokens, on which ART does not train unless told to`
 }
 
 function tokensText(tokens: RunRowsReport['tokens'], total: number): string {

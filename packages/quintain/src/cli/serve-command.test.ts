@@ -225,6 +225,14 @@ describe('what is served', () => {
     for (const { door, authentication } of rows)
       expect(shown.out()).toMatch(new RegExp(`^${door} .*${authentication.slice(0, 10)}`, 'm'))
     expect(rows.find(({ door }) => door === 'hud')!.merges).toBe(false)
+    expect(
+      Math.max(
+        ...shown
+          .out()
+          .split('\n')
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThanOrEqual(100)
   })
 })
 

@@ -152,11 +152,14 @@ function tellRejections(io: CliIo, say: (text: string) => void): () => void {
   return () => void process.off('unhandledRejection', tell)
 }
 
+/** Columns of the table: those of an ordinary terminal. */
+const tableWidth = 100
+
 /** The table of planes: per door who may ask, what is at one address, and whether agents may have it. */
 async function showDoors(doors: readonly Door[], { json }: ServeOptions, io: CliIo): Promise<ExitCode> {
   const { planeCells, planeRows } = await import('../doors/serve/plane-rows.ts')
   const [head = [], ...rows] = planeCells(doors)
   if (json) io.stdout.write(`${JSON.stringify(planeRows(doors), null, 2)}\n`)
-  else io.stdout.write(formatTable(head, rows, styleFor(io.stdout, io.env)))
+  else io.stdout.write(formatTable(head, rows, styleFor(io.stdout, io.env), tableWidth))
   return exitCodes.done
 }

@@ -1,5 +1,5 @@
 export * from './classify-calls.ts'
-export { requireRows } from './no-rows.ts'
+export { requireRows, servedNote } from './no-rows.ts'
 export * from './pad-row.ts'
 export * from './row-line.ts'
 export * from './run-rows.ts'

@@ -1,15 +1,26 @@
-import { QuintainError } from '../core/index.ts'
+import { doorHarness, type ManifestRecord, QuintainError } from '../core/index.ts'
 import type { RefusalReason, RowsReport } from './training-row.ts'
+
+/** Why a run has no rows whose agent was played over a door; undefined for any other. */
+export function servedNote({ seats }: Pick<ManifestRecord, 'seats'>, seat = 'agent'): string | undefined {
+  if (seat !== 'agent' || seats['agent']?.harness !== doorHarness) return undefined
+  return 'This run was served: clients played its agent over a door, and no call of their models passed here, so nothing that it said is known to have been sampled. The trainer that sampled has the rows; for rows here, play the environment with the model itself (npx quintain eval).'
+}
 
 /** Throws `no_sampled_tokens` where there is no row to train on: a mask of zeros never trains silently. */
 export function requireRows(report: {
   calls: RowsReport['calls']
   rows: RowsReport['rows']
   refused: Partial<Record<RefusalReason, number>>
+  seat?: string
+  /** The run that it is of, where it is of one. */
+  manifest?: Pick<ManifestRecord, 'seats'>
 }): void {
-  const { calls, rows, refused } = report
+  const { calls, rows, refused, seat, manifest } = report
   if (Object.values(rows).some((count) => count > 0)) return
-  throw new QuintainError('no_sampled_tokens', `There is nothing to train on: ${why(calls, refused)}.`, {
+  const served = manifest && servedNote(manifest, seat)
+  const text = served ?? `There is nothing to train on: ${why(calls, refused)}.`
+  throw new QuintainError('no_sampled_tokens', text, {
     facts: { calls, refused },
   })
 }

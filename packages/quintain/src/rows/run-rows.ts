@@ -120,7 +120,7 @@ export async function runRows(dir: string, options: RunRowsOptions = {}): Promis
   }
   if (onRow !== undefined) {
     const refused = Object.entries(report.refused).map(([reason, { count }]) => [reason, count])
-    requireRows({ ...report, refused: Object.fromEntries(refused) })
+    requireRows({ ...report, refused: Object.fromEntries(refused), manifest: fold.manifest })
   }
   return report
 }

@@ -100,6 +100,12 @@ export function artTrajectory(
   }
 }
 
+/** Whether ART would not train on something that a model said here, for want of its tokens. */
+export function lacksTokens({ messages_and_choices, additional_histories }: ArtTrajectory): boolean {
+  const all = [messages_and_choices, ...additional_histories.map((history) => history.messages_and_choices)]
+  return all.flat().some((one) => 'logprobs' in one && one.logprobs === null)
+}
+
 /** The conversation that ends with the last call of the main one. */
 function mainRow(trajectory: TrajectoryRecord, rows: readonly ChatRow[], seat: string): ChatRow | undefined {
   const end = classifyCalls(trajectory, seat).lastIndexOf('kept')

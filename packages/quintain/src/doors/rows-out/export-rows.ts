@@ -5,6 +5,7 @@ import {
   readTrajectory,
   type TrajectoryRecord,
 } from '../../core/index.ts'
+import { servedNote } from '../../rows/index.ts'
 import { hasImages } from './chat-wire.ts'
 import { type Chosen, chooseAttempts, type NoRow } from './choose-attempts.ts'
 import { type Lineage, type RunLineage, runLineage, type TrainerForm } from './lineage.ts'
@@ -43,7 +44,12 @@ export interface ExportRowsReport {
   filter: string
   tasks: { withRows: number; withoutRows: number }
   /** Attempts that rows were made of, and why of the others none were. */
-  attempts: { used: number; leftOut: Partial<Record<NoRow, number>> }
+  attempts: {
+    used: number
+    leftOut: Partial<Record<NoRow, number>>
+    /** Of ART: those of which a choice has no tokens that are known as they were sampled. */
+    withoutTokens?: number
+  }
   rows: number
   /** Of preference rows: pairs by what became of them. */
   pairs?: { made: number } & Partial<Record<NoPair, number>>
@@ -100,6 +106,9 @@ export async function exportRows(
       },
       runLineage: lineageOf,
       lineage: (member) => ({ ...lineageOf(member), ...attemptLineage(member) }),
+      withoutTokens() {
+        report.attempts.withoutTokens = (report.attempts.withoutTokens ?? 0) + 1
+      },
       used(count) {
         report.attempts.used += count
       },
@@ -110,7 +119,7 @@ export async function exportRows(
     report.rows += made
     report.tasks[made > 0 ? 'withRows' : 'withoutRows']++
   }
-  if (onRow !== undefined && report.rows === 0) throw noRows(report)
+  if (onRow !== undefined && report.rows === 0) throw noRows(report, runs)
   return report
 }
 
@@ -205,11 +214,17 @@ function checkSuccess(runs: readonly SourceRun[], seat: string): void {
   )
 }
 
-function noRows({ form, filter, attempts: { leftOut }, pairs }: ExportRowsReport): QuintainError {
+function noRows(
+  { form, filter, seat, attempts: { leftOut }, pairs }: ExportRowsReport,
+  runs: readonly SourceRun[],
+): QuintainError {
   const { made: _, ...unmade } = pairs ?? { made: 0 }
   const counts = Object.entries({ ...leftOut, ...unmade }).map(([why, count]) => `${why} ${count}`)
   const what = `There is no row for ${form} with the filter ${filter} (${counts.join(', ') || 'no attempt'}).`
   const facts = { leftOut, pairs: unmade }
+  const served = runs.map(({ manifest }) => servedNote(manifest, seat)).find((note) => note !== undefined)
+  if (served !== undefined && (leftOut.no_calls ?? 0) > 0)
+    return new QuintainError('no_sampled_tokens', `${what} ${served}`, { facts })
   if ((leftOut.no_tokens ?? 0) + (leftOut.no_calls ?? 0) > 0)
     return new QuintainError(
       'no_sampled_tokens',

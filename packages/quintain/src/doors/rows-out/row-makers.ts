@@ -1,6 +1,6 @@
 import type { TrajectoryRecord } from '../../core/index.ts'
 import { type RowsOptions, type RowsReport, trainingRows } from '../../rows/index.ts'
-import { type ArtGroup, type ArtTrajectory, artTrajectory } from './art-groups.ts'
+import { type ArtGroup, type ArtTrajectory, artTrajectory, lacksTokens } from './art-groups.ts'
 import type { Chosen, NoRow } from './choose-attempts.ts'
 import type { Lineage, RunLineage, TrainerForm } from './lineage.ts'
 import { pairsOf } from './preference-pairs.ts'
@@ -31,6 +31,8 @@ export interface Making {
   pair(what: NoPair | 'made'): void
   runLineage(member: Chosen): RunLineage
   lineage(member: Chosen): Lineage
+  /** Says of an attempt of a group of ART that tokens of it are not known. */
+  withoutTokens(): void
   /** Says of attempts that rows were made of them. */
   used(count: number): void
 }
@@ -128,7 +130,7 @@ export const rowMakers: Record<TrainerForm, RowMaker> = {
     }
   },
 
-  async *art(group, { chosen, read, rows, seat, runLineage, lineage, leaveOut, used }) {
+  async *art(group, { chosen, read, rows, seat, runLineage, lineage, leaveOut, withoutTokens, used }) {
     const trajectories: ArtTrajectory[] = []
     for (const member of chosen) {
       const found = await read(member)
@@ -141,8 +143,12 @@ export const rowMakers: Record<TrainerForm, RowMaker> = {
         verdict: attempt.verdict!,
         reward: reward!,
       })
-      if (typeof made === 'string') leaveOut(made)
-      else trajectories.push(made)
+      if (typeof made === 'string') {
+        leaveOut(made)
+        continue
+      }
+      trajectories.push(made)
+      if (lacksTokens(made)) withoutTokens()
     }
     const [first] = chosen
     if (first === undefined || trajectories.length === 0) return
