@@ -10,14 +10,16 @@ import { recipe } from '../recipes.ts'
 import type { StepRecord } from '../records.ts'
 import type { Renderer } from '../renderer.ts'
 import { readTraining } from '../training-folder.ts'
-import { type Played, playedOf, type Try } from './played.ts'
+import { piecesOf } from './pieces.ts'
+import { type Played, playedOf } from './played.ts'
+import { promise, type Standing } from './standing.ts'
 
 /** What a policy learned from the rewards alone. */
 export interface Learned {
   steps: StepRecord[]
   /** Why it ended, in the words of the training. */
   end: string
-  /** Its best rollouts of the last half of the steps, by reward; those that say the same counted once. */
+  /** Its best rollouts: those that failed first, by reward; those that say the same counted once. */
   best: Played[]
 }
 
@@ -52,26 +54,30 @@ export interface LearnOptions {
   onStep: ((step: StepRecord) => void) | undefined
 }
 
-/** Of the blind policy: enough for a few hundred bytes of its own. */
+/** Of the blind policy. */
 const shape = { layers: 2, width: 64, heads: 4, feedForward: 256, context: 512 }
-/** Bytes of one reply. */
-const longestReply = 200
-/** Scripts that paid best, which the blind policy is shown as often as all together. */
+/** Pieces of one reply. */
+const longestReply = 64
+/** Scripts that paid best, which the blind policy is shown as often as all else together. */
 const mostBest = 10
-const warmSteps = 150
-const bestKept = 24
+const warmSteps = 120
+/** Pieces of one conversation that is shown: longer ones cost much, and teach little. */
+const mostLearned = 160
+/** Of the best rollouts, of those that succeeded and of the others. */
+const bestKept = 12
 
 /**
  * Trains a policy that sees nothing of a task: it knows when it is its turn, and what it said before. What it learns to earn
- * is earned by anybody. It begins from what the scripts said, half of it what was paid, and goes on by group-relative
- * policy gradient.
+ * is earned by anybody. It begins from what the scripts said and from mixtures of it, half of all what was paid, and goes on
+ * by group-relative policy gradient.
  */
-export async function learn(tries: readonly Try[], options: LearnOptions): Promise<Learned> {
+export async function learn(standings: readonly Standing[], options: LearnOptions): Promise<Learned> {
   const given = options.policy
-  const { learner, renderer } = given ?? (await blindPolicy(options))
+  const spoken = standings.filter(({ tries: [first] }) => first !== undefined && first.acts.length > 0)
+  const { learner, renderer } = given ?? (await blindPolicy(spoken, options))
   const dir = join(options.dir, 'training')
   try {
-    if (given === undefined) await warmStart(tries, { learner, renderer, seed: options.seed })
+    if (given === undefined) await warmStart(spoken, { learner, renderer, seed: options.seed })
     const { says } = await train({
       ...options.training,
       dir,
@@ -80,11 +86,13 @@ export async function learn(tries: readonly Try[], options: LearnOptions): Promi
       seed: options.seed,
       steps: options.steps,
       algorithm: recipe('grpo', {
-        groups: 6,
-        groupSize: 16,
+        groups: 4,
+        groupSize: 32,
         minibatches: 2,
         normalise: 'token',
-        adam: { learningRate: 1e-3, decayTo: 0.3, gradClipNorm: 0.5 },
+        // A step in which nothing differs is no reason to end: what is paid may be found in the next one.
+        filterZeroVariance: false,
+        adam: { learningRate: 3e-3, decayTo: 0.3, gradClipNorm: 0.5 },
       }),
       splits: { train: options.split, validation: false, test: false },
       evaluate: false,
@@ -105,11 +113,12 @@ export async function learn(tries: readonly Try[], options: LearnOptions): Promi
   }
 }
 
-async function blindPolicy({
-  seed,
-  threads,
-}: LearnOptions): Promise<{ learner: Learner; renderer: Renderer }> {
-  const renderer = chatRenderer({ vocabulary: 'bytes', omit: ['system', 'observations'] })
+async function blindPolicy(
+  spoken: readonly Standing[],
+  { seed, threads }: LearnOptions,
+): Promise<{ learner: Learner; renderer: Renderer }> {
+  const vocabulary = piecesOf(spoken.flatMap(({ tries: [first] }) => first ?? []))
+  const renderer = chatRenderer({ vocabulary, omit: ['system', 'observations'] })
   const learner = await createEmbedded({
     shape: { ...shape, vocabulary: renderer.vocabulary },
     seed,
@@ -119,60 +128,71 @@ async function blindPolicy({
 }
 
 async function warmStart(
-  tries: readonly Try[],
+  spoken: readonly Standing[],
   { learner, renderer, seed }: { learner: Learner; renderer: Renderer; seed: string },
 ): Promise<void> {
-  const firsts = [...Map.groupBy(tries, ({ script }) => script).values()].flatMap(([first]) => first ?? [])
-  const spoken = firsts.filter(({ acts }) => acts.length > 0)
-  const rewards = spoken.flatMap(({ reward }) => reward ?? [])
-  const least = rewards.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
   const best = spoken
-    .filter(({ reward }) => reward !== null && reward > least)
-    .sort((a, b) => b.reward! - a.reward!)
+    .filter(({ pay }) => pay > 0)
+    .sort((a, b) => promise(b) - promise(a))
     .slice(0, mostBest)
-  // Half of what is shown is what was paid.
-  const times = best.length === 0 ? 0 : Math.ceil(spoken.length / best.length)
-  const shown = [...spoken, ...Array.from({ length: times }, () => best).flat()]
-  const demonstrations = shown.map(({ messages, order }) => ({
-    messages: [...messages],
-    trained: messages.map(({ role }) => role === 'assistant'),
-    from: order,
-    task: null,
-    reward: null,
-    success: null,
-  }))
+  // An echo is of one task: it is left out, unless it was paid.
+  const others = spoken.filter(({ script }) => script.family !== 'echo')
+  const times = best.length === 0 ? 0 : Math.ceil(others.length / best.length)
+  const shown = [...others, ...Array.from({ length: times }, () => best).flat()]
+  const demonstrations = shown.map(({ tries: [first] }) => {
+    const { messages, order } = first!
+    return {
+      messages: [...messages],
+      trained: messages.map(({ role }) => role === 'assistant'),
+      from: order,
+      task: null,
+      reward: null,
+      success: null,
+    }
+  })
   const { context } = learner.capabilities
   const { examples } = examplesOf(demonstrations, renderer, { context })
-  if (examples.length === 0) return
+  const sayable = examples.filter(({ tokens }) => tokens <= mostLearned)
+  if (sayable.length === 0) return
   await imitate({
     learner,
     algorithm: recipe('sft', { groups: 32, adam: { learningRate: 3e-3 } }),
-    examples,
+    examples: sayable,
     steps: warmSteps,
     seed,
   })
 }
 
-/** The rollouts of the last half of a training that earned most, each as it was played. */
+/**
+ * The rollouts of a training that earned most: those that are no success first, then the others, each way of playing once.
+ * Whatever was once paid is tried again, whether or not the policy came to do it often.
+ */
 async function bestOf(dir: string, shadow: string | undefined): Promise<Played[]> {
   const { states } = await foldRun(dir)
-  const scored = states
-    .slice(Math.floor(states.length / 2))
+  const rewards = states.flatMap(({ chosen }) => chosen?.verdict?.reward ?? [])
+  const least = rewards.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+  const paid = states
     .flatMap(({ order, status, chosen }) =>
       status === 'scored' && chosen !== undefined ? [{ order, attempt: chosen }] : [],
     )
-    .sort((a, b) => (b.attempt.verdict?.reward ?? 0) - (a.attempt.verdict?.reward ?? 0))
-  const best = new Map<string, Played>()
-  for (const { order, attempt } of scored.slice(0, 10 * bestKept)) {
-    if (best.size === bestKept) break
-    const trajectory = await readTrajectory(dir, attempt)
-    const { verdict } = attempt
-    const played = playedOf(
-      { order: order.id, task: order.task, fault: undefined, verdict, trajectory },
-      shadow,
-    )
-    const said = JSON.stringify(played.acts)
-    if (!best.has(said)) best.set(said, played)
+    .filter(({ attempt }) => (attempt.verdict?.reward ?? least) > least)
+    .sort((a, b) => b.attempt.verdict!.reward! - a.attempt.verdict!.reward!)
+  const best: Played[] = []
+  for (const isSuccess of [false, true]) {
+    const found = new Map<string, Played>()
+    const own = paid.filter(({ attempt }) => (attempt.verdict?.success === true) === isSuccess)
+    for (const { order, attempt } of own.slice(0, 10 * bestKept)) {
+      if (found.size === bestKept) break
+      const trajectory = await readTrajectory(dir, attempt)
+      const { verdict } = attempt
+      const played = playedOf(
+        { order: order.id, task: order.task, fault: undefined, verdict, trajectory },
+        shadow,
+      )
+      const said = JSON.stringify(played.acts)
+      if (!found.has(said)) found.set(said, played)
+    }
+    best.push(...found.values())
   }
-  return [...best.values()]
+  return best
 }

@@ -8,6 +8,7 @@ import type { Learner } from '../engine.ts'
 import type { StepRecord } from '../records.ts'
 import type { Renderer } from '../renderer.ts'
 import { riseAlone } from './evidence.ts'
+import { explore } from './explore.ts'
 import { type Learned, learn, type SameForProbe } from './learn.ts'
 import { type Calibration, calibrate } from './oracle.ts'
 import { mean } from './pay.ts'
@@ -97,34 +98,39 @@ export async function probe(options: ProbeOptions): Promise<ProbeRecord> {
       { ...shared, dir, seed, tasks: [...new Set([...tasks.search, ...tasks.test].map(({ id }) => id))] },
       shadow,
     )
+    const scriptSeconds = options.scriptSeconds ?? defaults.scriptSeconds
     const prober = new Prober({ run, player, shadow, signal })
     const search = await searchScripts(prober, tasks.search, {
       calibration,
-      seconds: options.scriptSeconds ?? defaults.scriptSeconds,
+      seconds: scriptSeconds,
       onProgress: (done, of) => onProgress?.({ stage: 'scripts', done, of }),
     })
     const steps = options.steps ?? defaults.steps
     const isScored = search.standings.some(({ scored }) => scored > 0)
-    const learned =
-      steps === 0 || !isScored
-        ? undefined
-        : await learn(prober.tries, {
-            training: { ...shared, ...(options.tasks === undefined ? {} : { tasks: options.tasks }) },
-            dir,
-            split,
-            seed,
-            steps,
-            seconds: options.seconds,
-            threads: options.threads,
-            shadow,
-            policy: options.policy,
-            signal,
-            onStep: (step) => onProgress?.({ stage: 'training', step, of: steps }),
-          })
+    const isTrained = steps > 0 && isScored
+    const explored =
+      isTrained && options.policy === undefined
+        ? await explore(prober, tasks.search, { seed, seconds: scriptSeconds / 2 })
+        : 0
+    const learned = isTrained
+      ? await learn(ranked(prober, calibration), {
+          training: { ...shared, ...(options.tasks === undefined ? {} : { tasks: options.tasks }) },
+          dir,
+          split,
+          seed,
+          steps,
+          seconds: options.seconds,
+          threads: options.threads,
+          shadow,
+          policy: options.policy,
+          signal,
+          onStep: (step) => onProgress?.({ stage: 'training', step, of: steps }),
+        })
+      : undefined
     onProgress?.({ stage: 'test' })
     const tested = isScored
       ? await testScripts(prober, tasks, {
-          found: search.standings,
+          found: ranked(prober, calibration),
           learned: learned?.best ?? [],
           calibration,
         })
@@ -160,7 +166,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeRecord> {
       oracle: oracleOf(calibration),
       floor: calibration.floor,
       scripts: {
-        tried: search.tried,
+        tried: search.tried + explored,
         left: search.left,
         rollouts: tries.length,
         scored: tries.filter(({ reward }) => reward !== null).length,

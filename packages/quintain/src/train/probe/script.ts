@@ -28,6 +28,7 @@ export const families = [
   'form',
   'length',
   'tools',
+  'mixed',
   'learned',
 ] as const
 export type Family = (typeof families)[number]

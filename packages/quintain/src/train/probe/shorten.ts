@@ -4,7 +4,9 @@ import { type Script, saying } from './script.ts'
 import { promise, type Standing } from './standing.ts'
 
 /** Rounds after which a text is left as it is. */
-const mostRounds = 24
+const mostRounds = 32
+/** Characters of a text that is shortened by letters once no word can be left out. */
+const longestByLetters = 64
 
 /**
  * The least of a text that still pays as all of it does, by leaving out ever smaller parts (delta debugging, Zeller and
@@ -42,7 +44,7 @@ export async function shorten(
       continue
     }
     if (size > 1) size = Math.max(1, Math.floor(size / 2))
-    else if (parts.some((part) => part.length > 1) && parts.length <= 3) {
+    else if (parts.some((part) => part.length > 1) && parts.join('').length <= longestByLetters) {
       // Words are the least so far; now letters.
       parts = parts.flatMap((part) => [...part])
       size = Math.max(1, Math.floor(parts.length / 2))

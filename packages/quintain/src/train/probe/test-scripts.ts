@@ -1,7 +1,7 @@
 import { evidenceOf } from './evidence.ts'
 import type { Calibration } from './oracle.ts'
 import { type PayScale, payScale } from './pay.ts'
-import type { Played } from './played.ts'
+import { type Played, saidIn } from './played.ts'
 import type { ScriptEvidence } from './probe-record.ts'
 import type { ProbeTasks } from './probe-tasks.ts'
 import type { Prober } from './prober.ts'
@@ -35,7 +35,7 @@ export async function testScripts(
   const said = learned
     .slice(0, mostLearned)
     .map(({ acts, order }) =>
-      repeating('learned', `what was learned, as in ${order}: ${shown(acts[0]?.text ?? '')}`, acts),
+      repeating('learned', `what was learned, as in ${order}: ${shown(saidIn(acts))}`, acts),
     )
   const learnedStandings = said.length === 0 ? [] : stand(await prober.play(said, search))
   const promising = chosen([...found, ...learnedStandings])
