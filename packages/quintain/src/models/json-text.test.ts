@@ -116,6 +116,20 @@ describe('extractJson', () => {
 })
 
 describe('extractToolCalls', () => {
+  test('tags inside arguments are text, and a call that broke off does not hide the next', () => {
+    const said = '<tool_call>{"name": "write", "arguments": {"text": "</tool_call><tool_call>"}}</tool_call>'
+    expect(extractToolCalls(said)).toEqual({
+      calls: [{ name: 'write', arguments: { text: '</tool_call><tool_call>' } }],
+      malformed: 0,
+    })
+    const broken = '<tool_call>{"name": "a", "arguments": {"x": "y</tool_call>'
+    const next = '<tool_call>{"name": "b", "arguments": {}}</tool_call>'
+    expect(extractToolCalls(`${broken}\n${next}`)).toEqual({
+      calls: [{ name: 'b', arguments: {} }],
+      malformed: 1,
+    })
+  })
+
   test.each<[string, string, string[]]>([
     [
       'blocks',

@@ -2,6 +2,8 @@ import { parseJsonAt } from '../core/json-parse.ts'
 import { findObjects } from '../core/json-text.ts'
 import { splitThinking } from './thinking.ts'
 
+const opening = '<tool_call>'
+
 /**
  * Tool calls that a model wrote as text because its server did not parse them: `<tool_call>` blocks, else JSON objects
  * with a name and arguments. Reasoning is left out. `arguments` stay as they were written; blocks that hold no call
@@ -26,14 +28,16 @@ export function extractToolCalls(text: string): {
     calls.push({ name: inner['name'], arguments: inner['arguments'] ?? inner['parameters'] })
     return true
   }
-  const blocks = said.split('<tool_call>').slice(1)
-  for (const block of blocks) {
-    const end = block.indexOf('</tool_call>')
-    const body = end === -1 ? block : block.slice(0, end)
-    const parsed = parseJsonAt(body)
+  let blocks = 0
+  for (let at = said.indexOf(opening); at >= 0; at = said.indexOf(opening, at)) {
+    blocks++
+    at += opening.length
+    const parsed = parseJsonAt(said, at)
     if (!parsed.ok || !add(parsed.value)) malformed++
+    // Tags inside of what was read are text of its arguments.
+    if (parsed.ok) at = parsed.end
   }
-  if (blocks.length > 0) return { calls, malformed }
+  if (blocks > 0) return { calls, malformed }
   const whole = parseJsonAt(said)
   if (whole.ok && Array.isArray(whole.value) && add(whole.value)) return { calls, malformed }
   const { candidates, openEnd } = findObjects(said, {})
