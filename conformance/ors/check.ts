@@ -13,6 +13,7 @@ import {
 import { pythonEnvironment } from '../python/environment.ts'
 import { Tally } from '../tally.ts'
 import { checkClient, checkTrl } from './client-checks.ts'
+import { checkDocExample } from './doc-example.ts'
 import { hostile } from './hostile.ts'
 import { checkHostile, checkHostileTrl } from './hostile-checks.ts'
 import { asker, type Bench } from './peers.ts'
@@ -71,6 +72,7 @@ try {
       const episodes = [...(await play('oracle', 4)), ...(await play('noop', 1))]
       for (const client of clients) await checkClient(bench, client, { core, url, episodes })
       await checkTrl(bench, { core, url, episodes })
+      if (name === 'wordle') await checkDocExample(bench, url)
     })
   }
   if (names.has('hostile')) {

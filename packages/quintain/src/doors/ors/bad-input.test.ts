@@ -292,6 +292,19 @@ describe('calls', () => {
     }
   })
 
+  test('a client whose connection broke unheard of, and calls again while its call is carried out, has it done once', async () => {
+    const { client } = await serve({ kind: 'tools', stepMs: 900 })
+    const sid = await client.session()
+    // The first connection stays open here, as one does that broke on the way.
+    const first = client.output(sid, 'add', { by: 2 })
+    await sleep(500)
+    const again = await client.output(sid, 'add', { by: 2 })
+    expect(again.blocks[0]!.text).toBe('now 2')
+    expect(await first).toEqual(again)
+    const together = await Promise.all([1, 2].map(() => client.output(sid, 'add', { by: 2 })))
+    expect(together.map(({ blocks }) => blocks[0]!.text)).toEqual(['now 4', 'now 6'])
+  })
+
   test('a client that vanished and went on with something else has both done', async () => {
     const { client } = await serve({ kind: 'tools', stepMs: 50 })
     const sid = await client.session()

@@ -26,7 +26,16 @@ class Written extends EventEmitter {
 }
 
 const stream = (outcome: Promise<Outcome>) => {
-  const call: HeldCall = { id: '1', name: 'x', input: {}, outcome, doneAt: undefined, unheard: false }
+  const call: HeldCall = {
+    id: '1',
+    name: 'x',
+    input: {},
+    outcome,
+    began: 0,
+    doneAt: undefined,
+    unheard: false,
+    heard: false,
+  }
   const response = new Written()
   return { call, response, streamed: streamCall(call, response as unknown as ServerResponse) }
 }
@@ -76,4 +85,19 @@ test('a refusal is a status where nothing was sent, and an error of the stream w
   late.resolve({ problem })
   await begun.streamed
   expect(begun.response.text).toBe('event: task_id\ndata: 1\n\nevent: error\ndata: It was closed.\n\n')
+})
+
+test('a connection that is found broken after another had the result leaves nothing unheard', async () => {
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  const { call, response: broken, streamed } = stream(promise)
+  await vi.advanceTimersByTimeAsync(1000)
+  const response = new Written()
+  const again = streamCall(call, response as unknown as ServerResponse)
+  resolve({ events: 'event: end\ndata: {}\n\n' })
+  broken.end = () => {}
+  await again
+  broken.destroyed = true
+  broken.emit('close')
+  await streamed
+  expect(call).toMatchObject({ heard: true, unheard: false })
 })

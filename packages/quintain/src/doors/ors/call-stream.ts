@@ -26,7 +26,9 @@ export function streamCall(call: HeldCall, response: ServerResponse): Promise<vo
       isLeft = true
       clearTimeout(soon)
       clearInterval(alive)
-      if (!response.writableFinished) call.unheard = true
+      // A connection that had broken long before may be heard of after another has had the result.
+      if (response.writableFinished) call.heard = true
+      else if (!call.heard) call.unheard = true
       resolve()
     }
     response.once('close', left)

@@ -17,14 +17,23 @@ export interface HeldCall {
   readonly name: string
   readonly input: unknown
   readonly outcome: Promise<Outcome>
-  /** When the outcome was there, on the clock of `performance.now()`. */
+  /** When it came, on the clock of `performance.now()`. */
+  readonly began: number
+  /** When the outcome was there. */
   doneAt: number | undefined
   /** The connection that waited for it broke off before all of the result was sent. */
   unheard: boolean
+  /** All of the result was sent by some connection. */
+  heard: boolean
 }
 
 /** Milliseconds for which a result is kept for clients that come back. */
 const heldMs = 60_000
+/**
+ * Milliseconds after which the same call again, while the first is still carried out, is a client that calls again: both
+ * clients wait half a second before they do, and calls that a model made together come together.
+ */
+const againMs = 400
 /** Results that one episode keeps meanwhile; clients wait for one call, or for the few that a model made at once. */
 const mostHeld = 64
 
@@ -58,17 +67,30 @@ export class Episode {
 
   /**
    * Carries a call out. One whose connection broke off before the client heard of its result, and which is asked for again
-   * without its name, is not carried out twice.
+   * without its name, is not carried out twice; nor is one that is still carried out on a connection of which only the
+   * client knows that it broke.
    */
   call(name: string, input: Record<string, unknown>): HeldCall {
     const { last } = this
-    if (last?.unheard === true && isSameCall(last, name, input)) {
+    const began = performance.now()
+    const isRetried =
+      last?.unheard === true || (last?.doneAt === undefined && began - (last?.began ?? began) > againMs)
+    if (last !== undefined && isRetried && isSameCall(last, name, input)) {
       last.unheard = false
       return last
     }
     const id = `${++this.count}`
     const outcome = this.carryOut(name, input)
-    const call: HeldCall = { id, name, input, outcome, doneAt: undefined, unheard: false }
+    const call: HeldCall = {
+      id,
+      name,
+      input,
+      outcome,
+      began,
+      doneAt: undefined,
+      unheard: false,
+      heard: false,
+    }
     this.calls.set(id, call)
     this.last = call
     if (this.calls.size > mostHeld) this.forgetOne()
