@@ -60,6 +60,23 @@ describe('quintain export for the other side of a door', () => {
     expect((await readdir(cwd)).sort()).toEqual(['node_modules', 'shop', 'written'])
   })
 
+  test.each([
+    ['openenv', []],
+    ['nemo-gym', []],
+    ['verifiers', ['--for=v1']],
+    ['verifiers', ['--for=v0']],
+  ])(
+    '%s %j: an environment by a relative path is found from wherever what was written is moved to',
+    async (format, flags) => {
+      const cwd = await folderWith({ shop })
+      const argv = [format, './shop', '--out', 'written', '--isolation', 'inline', ...flags]
+      expect((await exported(cwd, argv)).code).toBe(0)
+      const texts = [...(await filesIn(join(cwd, 'written'))).values()].join('\n')
+      expect(texts).toContain(join(cwd, 'shop'))
+      expect(texts).not.toMatch(/["' ]\.\/shop/)
+    },
+  )
+
   test('a folder that holds something is kept, unless --force says otherwise', async () => {
     const cwd = await folderWith({ shop })
     await mkdir(join(cwd, 'written'))
