@@ -56,15 +56,23 @@ const namedCalls = (calls: unknown) =>
     Object.entries(call).map(([name, args]) => ({ name, arguments: args })),
   )
 
-function validate({ gold_actions, tool_raises, gold_reward, null_agent_reward, ...rest }: Input) {
+function validate({
+  gold_actions,
+  tool_raises,
+  gold_reward,
+  gold_patch_runs,
+  null_agent_reward,
+  ...rest
+}: Input) {
   if (rest['gold_cached'] !== undefined)
     return admitGoldSheet(rest['gold'] as Cells, rest['gold_cached'] as Cells)
-  const known = [gold_actions, tool_raises, gold_reward, null_agent_reward]
+  const known = [gold_actions, tool_raises, gold_reward, gold_patch_runs, null_agent_reward]
   if (known.every((value) => value === undefined))
     throw new Error(`no validation of ${Object.keys(rest).join(', ')} yet: it belongs to another area`)
   return admitTask({
     ...(gold_actions === undefined ? {} : { goldFailed: tool_raises === true }),
     ...(gold_reward === undefined ? {} : { goldReward: gold_reward as number | null }),
+    ...(gold_patch_runs === undefined ? {} : { goldRuns: gold_patch_runs as boolean[] }),
     ...(null_agent_reward === undefined ? {} : { nullReward: null_agent_reward as number | null }),
   })
 }

@@ -58,7 +58,8 @@ function before(patch: string): { file: string; text: string } {
   const start = Number(/^@@ -(\d+)/m.exec(patch)?.[1] ?? 1)
   const kept = lines
     .slice(lines.findIndex((line) => line.startsWith('@@')) + 1)
-    .filter((line) => /^[ -]/.test(line) && !line.startsWith('--- '))
+    .slice(0, -1)
+    .filter((line) => /^(?:[ -]|$)/.test(line) && !line.startsWith('--- '))
     .map((line) => line.slice(1))
   const above = Array.from({ length: Math.max(0, start - 1) }, (_, i) => `line ${i}`)
   return { file: old.replace(/^a\//, '').trim(), text: [...above, ...kept, ''].join('\n') }

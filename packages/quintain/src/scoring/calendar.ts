@@ -26,7 +26,7 @@ export interface DayInText {
 }
 
 const spellings: { pattern: RegExp; order: ('year' | 'month' | 'day')[] }[] = [
-  { pattern: /(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])/g, order: ['year', 'month', 'day'] },
+  { pattern: /(?<![\d-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d-])/g, order: ['year', 'month', 'day'] },
   {
     pattern: new RegExp(`(?<![\\p{L}\\d])${monthName}\\s+${day},?\\s+(\\d{4})(?!\\d)`, 'giu'),
     order: ['month', 'day', 'year'],

@@ -99,6 +99,10 @@ describe('units', () => {
     const text =
       'On 2026-02-28, Feb 29 2027, February 29, the 3rd of Sept. 2026, 5/6/2026 or 31 June; mayor 5'
     expect(daysIn(text).map(({ date }) => date)).toEqual(['2026-02-28', '--02-29', '2026-09-03'])
+    expect(daysIn('2026-3-1 to 2026-03-15, not 2026-13-1').map(({ date }) => date)).toEqual([
+      '2026-03-01',
+      '2026-03-15',
+    ])
   })
 
   test('an answer of several values tells none', () => {
@@ -127,6 +131,9 @@ test('a task is admitted when gold succeeds and doing nothing does not', () => {
   expect(admitTask({ goldFailed: true, goldReward: 1, nullReward: 0 }).reason).toBe('gold_action_failed')
   expect(admitTask({ goldReward: 0.5, nullReward: 0 }).reason).toBe('gold_fails')
   expect(admitTask({ goldReward: null }).reason).toBe('gold_fails')
+  expect(admitTask({ goldRuns: [true, true], nullReward: 0 }).valid).toBe(true)
+  expect(admitTask({ goldRuns: [true, false, true] }).reason).toBe('gold_flaky')
+  expect(admitTask({ goldRuns: [false, false] }).reason).toBe('gold_fails')
   expect(admitTask({ goldReward: 1, nullReward: 1 }).reason).toBe('null_agent_passes')
   expect(admitTask({ goldReward: 1, nullReward: 0.6, successAt: 0.5 }).reason).toBe('null_agent_passes')
 })

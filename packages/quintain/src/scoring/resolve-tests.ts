@@ -11,7 +11,8 @@ export interface ResolveOptions {
   exitCode?: number | null
   /**
    * `fail_only` is for runners that name only what failed: a test that is not named has passed, provided that the
-   * runner says that it ran some. `all` when absent: every test must be reported as passed.
+   * runner says that it ran some and names as many failures as it counts; where no test is listed, none may have failed.
+   * `all` when absent: every test must be reported as passed.
    */
   mode?: 'all' | 'fail_only'
 }
@@ -64,13 +65,18 @@ export function resolveTests(options: ResolveOptions): Resolution {
   if (log.problem !== undefined && (!ran || reasons.length === 0)) return no('log_damaged')
   if (!ran) return no('suite_never_ran')
   if (exitCode === null) return no('did_not_end')
-  const failed = statuses.some((status) => status === 'failed' || status === 'error')
+  const failures = statuses.filter((status) => status === 'failed' || status === 'error').length
+  const failed = failures > 0
+  // Any test that is not named may be the one that failed.
+  if (mode === 'fail_only' && (log.declaredFailed ?? 0) > failures && reasons.length === 0)
+    return no('log_damaged')
   if (exitCode !== undefined && exitCode !== 0 && !failed && reasons.length === 0)
     return no('exit_code_contradicts_log')
   const [reason] = reasons.toSorted((a, b) => rank.indexOf(a) - rank.indexOf(b))
   if (reason !== undefined) return no(reason)
   // Nothing was asked for, so nothing was shown.
-  if (mode === 'all' && failToPass.length + passToPass.length === 0) return no('test_missing')
+  const listed = failToPass.length + passToPass.length
+  if (listed === 0 && (mode === 'all' || failed)) return no(failed ? 'test_not_passed' : 'test_missing')
   return { resolved: true, tests }
 }
 

@@ -6,31 +6,44 @@ export interface TaskTrial {
   goldFailed?: boolean
   /** Reward of the gold solution. */
   goldReward?: number | null
+  /** Whether the gold solution succeeded, each time that it was run. */
+  goldRuns?: readonly boolean[]
   /** Reward of an agent that does nothing. */
   nullReward?: number | null
   /** Rewards from here on are a success; 1 when absent. */
   successAt?: number
 }
 
-export type TaskRefusal = 'gold_action_failed' | 'gold_fails' | 'null_agent_passes'
+export type TaskRefusal = 'gold_action_failed' | 'gold_fails' | 'gold_flaky' | 'null_agent_passes'
 
 /**
  * Whether a task may be used: its gold solution runs without an error and succeeds, and doing nothing does not. A gold
  * action that fails leaves the first state as the goal, which doing nothing then reaches (as in tau2-bench, where
- * such errors are only logged). What was not tried is not judged.
+ * such errors are only logged). One that succeeds on some runs only measures the
+ * weather. What was not tried is not judged.
  */
-export function admitTask({ goldFailed = false, goldReward, nullReward, successAt = 1 }: TaskTrial): {
+export function admitTask({
+  goldFailed = false,
+  goldReward,
+  goldRuns = [],
+  nullReward,
+  successAt = 1,
+}: TaskTrial): {
   valid: boolean
   reason: TaskRefusal | null
 } {
   const succeeds = (reward: number | null) => reward !== null && reward >= successAt - 1e-6
+  const passed = goldRuns.filter(Boolean).length
+  const isNever = goldRuns.length > 0 && passed === 0
   const reason = goldFailed
     ? 'gold_action_failed'
-    : goldReward !== undefined && !succeeds(goldReward)
+    : isNever || (goldReward !== undefined && !succeeds(goldReward))
       ? 'gold_fails'
-      : nullReward !== undefined && succeeds(nullReward)
-        ? 'null_agent_passes'
-        : null
+      : passed < goldRuns.length
+        ? 'gold_flaky'
+        : nullReward !== undefined && succeeds(nullReward)
+          ? 'null_agent_passes'
+          : null
   return { valid: reason === null, reason }
 }
 

@@ -303,6 +303,14 @@ describe('resolveTests', () => {
     expect(resolveTests({ ...silent, exitCode: 1, log: log({}, 5) })).toMatchObject({
       reason: 'exit_code_contradicts_log',
     })
+    const unnamed = parseTestLog('Chrome: Executed 5 of 5 (1 FAILED) (0.1 secs)', 'karma')
+    expect(resolveTests({ ...silent, exitCode: 1, log: unnamed })).toMatchObject({ resolved: false })
+    const { exitCode: _, ...unsaid } = silent
+    expect(resolveTests({ ...unsaid, log: unnamed })).toMatchObject({ reason: 'log_damaged' })
+    const named = parseTestLog('Chrome thing FAILED\nChrome: Executed 5 of 5 (1 FAILED)', 'karma')
+    expect(resolveTests({ ...unsaid, log: named }).resolved).toBe(true)
+    const nothing = { failToPass: [], passToPass: [] }
+    expect(resolveTests({ ...unsaid, ...nothing, log: named })).toMatchObject({ reason: 'test_not_passed' })
   })
 
   test('resolves only what every listed test supports', () => {

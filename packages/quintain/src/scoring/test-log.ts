@@ -15,6 +15,8 @@ export interface TestLog {
   tests: ReadonlyMap<string, TestStatus>
   /** How many tests the runner itself says that it ran, skipped ones included; undefined when it does not say. */
   declared?: number
+  /** How many failed, where the runner counts them beside naming them. */
+  declaredFailed?: number
   /** Why the log was not read to its end: what could have followed is not known, so it shows no pass. */
   problem?: TestLogProblem
 }
@@ -29,6 +31,7 @@ export type TestLogProblem = XmlProblem
 export interface ReadLog {
   tests: TestStatuses
   declared?: number
+  declaredFailed?: number
   problem?: TestLogProblem
 }
 
