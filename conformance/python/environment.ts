@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { emptyEnvironment, interpreterOf } from './empty-environment.ts'
 
 const run = promisify(execFile)
 
@@ -23,7 +24,7 @@ export async function pythonEnvironment(
 ): Promise<PythonEnvironment | { unavailable: string }> {
   const venv = join(folder, '.venv')
   const requirements = join(folder, 'requirements.txt')
-  const interpreter = join(venv, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python')
+  const interpreter = interpreterOf(venv)
   // Written once everything is installed.
   const stamp = join(venv, 'installed.txt')
   const wanted = readFileSync(requirements, 'utf8')
@@ -36,7 +37,7 @@ export async function pythonEnvironment(
   await rm(venv, { recursive: true, force: true })
   try {
     progress('making a Python environment with the pinned packages')
-    await run(python, ['-m', 'venv', venv])
+    await emptyEnvironment(python, venv)
     await run(
       interpreter,
       ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-compile', '-r', requirements],
