@@ -23,6 +23,7 @@ import { startFakeModel } from '../../packages/quintain/src/models/fake-server.t
 import { createChatModel } from '../../packages/quintain/src/models/index.ts'
 import { processDriver } from '../../packages/quintain/src/sandbox/index.ts'
 import { processesWith } from '../../packages/quintain/src/sandbox/process-table.ts'
+import { rewardFromFile } from '../../packages/quintain/src/scoring/index.ts'
 import type { Ops } from './runner/case.ts'
 
 /** A second of a case is so many milliseconds here: long enough to be told apart, short enough to wait for. */
@@ -287,6 +288,25 @@ export const ops: Ops = {
       limits: { grade: gradeLimit, ...(agentLimit === undefined ? {} : { wall: agentLimit }) },
     })
     return { graded: states[0]!.status === 'scored', timed_out: states[0]!.chosen?.outcome === 'wall_limit' }
+  },
+
+  /** The verifier writes its reward where it is told to, prints its marker where there is one, and then hangs or ends. */
+  async 'trial.reward'(input) {
+    const box = await processDriver().start()
+    try {
+      const { reward_file: file, stdout_marker: marker, timeout_after_write: hangs } = input
+      const steps = [
+        file === null || file === undefined ? ':' : 'printf %s "$1" > reward.txt',
+        marker === null || marker === undefined ? ':' : 'echo "$2"',
+        hangs === true ? 'sleep 60' : ':',
+      ]
+      const command = ['sh', '-c', steps.join('; '), 'verifier', String(file), String(marker)]
+      await box.exec(command, { wallMs: hangs === true ? 500 : 10_000 })
+      const reward = await rewardFromFile(box, 'reward.txt')
+      return typeof reward === 'number' ? { reward } : { reward: null, reason: reward.reason }
+    } finally {
+      await box.stop()
+    }
   },
 
   'trial.resume': (input) => resumed(String(input['status'])),

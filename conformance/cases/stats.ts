@@ -101,7 +101,7 @@ export const ops: Record<string, (input: Input) => unknown> = {
   'stats.pass_at_k': ({ n, c, k }) => valueOrError(passAtK(Number(n), Number(c), Number(k))),
   'stats.pass_hat_k': ({ n, c, k }) => valueOrError(passHatK(Number(n), Number(c), Number(k))),
   'stats.pass_hat_k.tasks': ({ trials, k }) => {
-    const found = overTasks(passHatK, trials as Record<string, number[]>, Number(k))
+    const found = overTasks(passHatK, trials as Record<string, (number | null)[]>, Number(k))
     return { value: found.value, tasks_without_enough_trials: found.tasksWithoutEnoughTrials }
   },
 

@@ -10,13 +10,14 @@ export interface OverTasks {
 }
 
 /**
- * An estimator of one task's trials (`passAtK`, `passHatK`), averaged over tasks. A trial is a success when it is 1.
+ * An estimator of one task's trials (`passAtK`, `passHatK`), averaged over tasks. A trial is a success when it is 1; one
+ * that is null was not scored, and is no trial.
  *
  * @example overTasks(passHatK, { a: [1, 1, 0], b: [1, 1, 1] }, 2)
  */
 export function overTasks(
   estimator: (n: number, c: number, k: number) => Defined<CountReason>,
-  trials: Readonly<Record<string, readonly number[]>>,
+  trials: Readonly<Record<string, readonly (number | null)[]>>,
   k: number,
 ): OverTasks {
   const names = Object.keys(trials)
@@ -24,7 +25,7 @@ export function overTasks(
   const values: number[] = []
   let undefinedTask = false
   for (const name of names) {
-    const scores = trials[name] ?? []
+    const scores = (trials[name] ?? []).filter((score) => score !== null)
     const found = estimator(scores.length, scores.filter((score) => score === 1).length, k)
     if (found.value === null) {
       undefinedTask = true

@@ -67,6 +67,8 @@ describe('pass@k and pass^k', () => {
       tasksWithoutEnoughTrials: ['b'],
     })
     expect(overTasks(passHatK, { a: [1, 1, 0], b: [1, 1, 1] }, 2).value).toBeCloseTo((1 / 3 + 1) / 2, 12)
+    expect(overTasks(passHatK, { a: [1, null, 1], b: [1, 1, 1] }, 3).tasksWithoutEnoughTrials).toEqual(['a'])
+    expect(overTasks(passHatK, { a: [1, null, 1] }, 2).value).toBe(1)
     expect(overTasks(passAtK, {}, 2)).toEqual({ value: null, tasks: 0, tasksWithoutEnoughTrials: [] })
   })
 })
