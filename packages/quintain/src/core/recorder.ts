@@ -31,7 +31,7 @@ export class Recorder {
   readonly calls: CallRecord[] = []
   /** Each set of tools that calls were given, once. */
   readonly toolSets: ToolSpec[][] = []
-  /** Nodes by what they follow, who says them and how long they are: programs send whole histories at every call. */
+  /** Nodes by their slot: programs send whole histories at every call, which are looked up message by message. */
   private readonly slots = new Map<number, number[]>()
   private readonly leaves = new Map<Seat, number>()
   private readonly tokens = new TokenStore()
@@ -183,7 +183,8 @@ export class Recorder {
     for (const node of nodes)
       for (const child of this.slots.get(slotOf(node, message)) ?? []) {
         const held = this.nodes[child]!
-        if (held.seat === seat && isSameMessage(held.message, message)) found.push(child)
+        if (held.parent === node && held.seat === seat && isSameMessage(held.message, message))
+          found.push(child)
       }
     return found
   }
@@ -221,8 +222,22 @@ export class Recorder {
 
 const roles: readonly Message['role'][] = ['system', 'user', 'assistant', 'tool']
 
-/** One number for what messages that are the same have in common: their parent, role and length of text. */
+/** Characters of a text that its slot is made of. */
+const slotChars = 8
+
+/**
+ * One number for what messages that are the same have in common: their parent, role and text, of which a few characters
+ * say enough to leave out most others without a look at them, which lie somewhere in memory. It fits 32 bits.
+ */
 function slotOf(parent: number, { role, content }: Message): number {
-  const length = typeof content === 'string' ? content.length : textOf(content).length
-  return ((parent + 1) * roles.length + roles.indexOf(role)) * 2 ** 30 + length
+  const text = typeof content === 'string' ? content : textOf(content)
+  let slot = mixed(mixed(parent + 1, roles.indexOf(role)), text.length)
+  const step = Math.max(1, Math.ceil(text.length / slotChars))
+  for (let at = text.length - 1; at >= 0; at -= step) slot = mixed(slot, text.charCodeAt(at))
+  return slot
+}
+
+/** A step of FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), on more than a byte at a time. */
+function mixed(hash: number, value: number): number {
+  return Math.imul(hash ^ value, 0x01000193)
 }

@@ -179,7 +179,7 @@ export class GatewayLease implements CallOwner {
         ...(request.wire.stream ? { onDelta: (delta) => call.onDelta(delta) } : {}),
       })
       const ids = dialect.replyIds?.(response, context) ?? []
-      this.histories.keep(ids, [...request.messages, response.message])
+      if (ids.length > 0) this.histories.keep(ids, [...request.messages, response.message])
       call.finish({ response })
     } catch (thrown) {
       if (signal.aborted) return

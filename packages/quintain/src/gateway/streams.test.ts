@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { HeldModel, providerFault, seatOf } from './__fixtures__/held-model.ts'
 import { ask } from './__fixtures__/raw-client.ts'
@@ -79,6 +80,62 @@ test.each(names)('%s: a stream that breaks is never passed off as complete', asy
   expect(text).not.toContain(last[name])
   expect(broken).toBe(true)
 })
+
+test.each([
+  ['1.1', true],
+  ['1.0', false],
+])('HTTP/%s: a stream is framed as its caller can read it, by bytes', async (version, chunked) => {
+  const { gateway, lease, model } = await leased()
+  const body = JSON.stringify(bodies.chat)
+  const socket = connect(gateway.port, '127.0.0.1')
+  let sent = Buffer.alloc(0)
+  socket.on('data', (data: Buffer) => {
+    sent = Buffer.concat([sent, data])
+  })
+  const asked = [
+    `POST ${paths.chat} HTTP/${version}`,
+    'host: localhost',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    `authorization: Bearer ${lease.apiKey}`,
+  ]
+  socket.write(`${asked.join('\r\n')}\r\n\r\n${body}`)
+  const first = await model.call(0)
+  void first.tell({ type: 'text', text: 'é東😀' })
+  // A piece of its own, and then the rest.
+  await once(socket, 'data')
+  void first.tell({ type: 'text', text: ' plain' })
+  await once(socket, 'data')
+  first.answer('é東😀 plain')
+  if (chunked) {
+    // The same connection takes another request once the stream has ended.
+    while (!sent.includes('\r\n0\r\n\r\n')) await once(socket, 'data')
+    socket.write(
+      `GET /v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer ${lease.apiKey}\r\n\r\n`,
+    )
+  }
+  if (!socket.readableEnded) await once(socket, 'end')
+  socket.end()
+  const at = sent.indexOf('\r\n\r\n') + 4
+  const head = sent.subarray(0, at).toString()
+  expect(/^transfer-encoding: chunked\r$/im.test(head)).toBe(chunked)
+  const { text, rest } = chunked ? unchunked(sent.subarray(at)) : { text: `${sent.subarray(at)}`, rest: '' }
+  expect(text).toMatch(/^data: \{.*é東😀.*\n\ndata: \{.* plain.*\n\n(?:.*\n\n)*data: \[DONE\]\n\n$/)
+  if (chunked) expect(rest).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*"object":"list"/)
+})
+
+/** Takes a chunked body (RFC 9112 §7.1) apart. Gives what follows it, too. */
+function unchunked(body: Buffer): { text: string; rest: string } {
+  const pieces: Buffer[] = []
+  for (let at = 0; ; ) {
+    const end = body.indexOf('\r\n', at)
+    const size = Number.parseInt(body.subarray(at, end).toString(), 16)
+    pieces.push(body.subarray(end + 2, end + 2 + size))
+    at = end + 2 + size + 2
+    expect(body.subarray(at - 2, at).toString()).toBe('\r\n')
+    if (size === 0) return { text: `${Buffer.concat(pieces)}`, rest: body.subarray(at).toString() }
+  }
+}
 
 test('the model is told to wait for a reader that does not keep up, and goes on when it reads', async () => {
   const { model, unread } = await leased()

@@ -48,11 +48,10 @@ export class ToldReply {
 
 function charsIn(value: unknown): number {
   if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null) return 0
-  return Object.entries(value).reduce(
-    (sum, [key, held]) => (notSampled.has(key) ? sum : sum + charsIn(held)),
-    0,
-  )
+  if (!isObject(value)) return 0
+  let chars = 0
+  for (const key in value) if (!notSampled.has(key)) chars += charsIn(value[key])
+  return chars
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

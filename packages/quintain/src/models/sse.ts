@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder'
+
 /** One event of a stream, as the WHATWG rules dispatch it. */
 export interface ServerEvent {
   /** The event's name; `message` when the server gave none. */
@@ -22,8 +24,8 @@ export function createLineReader(
   options: { limit?: number } = {},
 ): { push(chunk: Uint8Array | string): void; end(): void } {
   const limit = options.limit ?? sseLineLimit
-  // The mark is dropped below, for text and bytes alike.
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  // Leaves the mark, which is dropped below, for text and bytes alike.
+  const decoder = new StringDecoder('utf8')
   let held = ''
   let afterReturn = false
   let atStart = true
@@ -60,9 +62,9 @@ export function createLineReader(
   }
 
   return {
-    push: (chunk) => take(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),
+    push: (chunk) => take(typeof chunk === 'string' ? chunk : decoder.write(chunk)),
     end() {
-      take(decoder.decode())
+      take(decoder.end())
       if (held !== '') onLine(held)
       held = ''
     },

@@ -56,7 +56,8 @@ export function createStreamAssembly(options: ReaderOptions = {}): ReplyReader {
   }
 
   function addDelta(delta: RawMessage): void {
-    for (const [key, value] of Object.entries(delta)) {
+    for (const key in delta) {
+      const value = delta[key]
       if (value === null || value === undefined) continue
       if (key === 'content' && typeof value === 'string') {
         content = (content ?? '') + value

@@ -46,6 +46,10 @@ export function createTransport(options: TransportOptions): Transport {
   const { origin, where, redact, limiter, maxBodyBytes } = options
   const deadlines = deadlinesOf(options.deadlines)
   const ticker = new Ticker(tickOf(deadlines.whole, deadlines.streamed))
+  const headers = {
+    whole: { ...options.headers, accept: 'application/json' },
+    streamed: { ...options.headers, accept: 'text/event-stream' },
+  }
   let connections: Connections | undefined
   // Loading takes a moment, which passes while workers start.
   const opening = options.dispatcher === undefined ? connect() : undefined
@@ -84,7 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
       origin,
       path,
       method: 'POST',
-      headers: { ...options.headers, accept: stream ? 'text/event-stream' : 'application/json' },
+      headers: stream ? headers.streamed : headers.whole,
       body,
     }
     const own = options.dispatcher === undefined ? await connection(context) : undefined
