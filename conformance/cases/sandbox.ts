@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GradingSandbox } from '../../packages/quintain/src/core/index.ts'
+import { environment, evaluate, foldRun } from '../../packages/quintain/src/index.ts'
 import { type Box, type BoxOptions, bwrapDriver } from '../../packages/quintain/src/sandbox/index.ts'
+import { runSuite } from '../../packages/quintain/src/scoring/index.ts'
 import { runChecks } from '../../packages/quintain/src/scoring/run-checks.ts'
 
 type Input = Record<string, unknown>
@@ -269,6 +271,45 @@ async function egress() {
   }
 }
 
+/** A verifier that installs what it needs before it tests, where the network is off and no installer gets anything. */
+async function offline({ apt_get }: Input) {
+  const works = /^(?:ok|works|succeeds|installed)/.test(String(apt_get))
+  const results = '<testsuite tests="1"><testcase classname="t" name="works"/></testsuite>'
+  const env = environment({
+    tasks: [{ id: 'task', prompt: 'go' }],
+    sandbox: { drivers: ['bwrap'] },
+    rewards: {
+      solved: ({ sandbox }) =>
+        runSuite(sandbox, {
+          command: `apt-get -y install tester && printf %s '${results}' > /tmp/results.xml`,
+          results: { path: '/tmp/results.xml', dialect: 'junit' },
+          expected: ['t::works'],
+          control: {},
+          tests: {
+            '/tools/apt-get': {
+              data: `#!/bin/sh\n${works ? 'exit 0' : "echo 'Could not resolve host' >&2; exit 100"}\n`,
+              mode: 0o755,
+            },
+          },
+          box: { env: { PATH: '/tools:/usr/bin:/bin' } },
+        }),
+    },
+  })
+  const dir = mkdtempSync(join(tmpdir(), 'quintain-case-'))
+  try {
+    const run = await evaluate(env, { agent: () => 'done', sandbox: driver, maxTries: 1, dir })
+    const { chosen, status } = (await foldRun(dir)).states[0]!
+    const owner = chosen?.fault?.owner
+    return {
+      status: owner === undefined ? status : owner === 'grader' ? 'verifier_error' : `${owner}_error`,
+      code: chosen?.fault?.code,
+      counted_as_zero: status !== 'scored' && run.summary.reward.observed === 0,
+    }
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -288,6 +329,7 @@ export const ops = {
         'sandbox.cleanup': cleanup,
         'sandbox.setup': setup,
         'sandbox.egress': egress,
+        'verifier.offline': offline,
       }
     : {}),
 }
