@@ -18,6 +18,8 @@ export interface ProbeCommandOptions extends EndpointOptions, EnvironmentFlags {
   steps?: number
   /** Most time of the training. */
   time?: string
+  /** Most time of the replies that know nothing. */
+  scriptTime?: string
   shadow?: string
   threads?: number
   json?: boolean
@@ -64,6 +66,9 @@ export async function probeCommand(env: string, options: ProbeCommandOptions, io
         ...(options.seed === undefined ? {} : { seed: options.seed }),
         ...(options.steps === undefined ? {} : { steps: options.steps }),
         ...(options.time === undefined ? {} : { seconds: durationMs(options.time, '--time') / 1_000 }),
+        ...(options.scriptTime === undefined
+          ? {}
+          : { scriptSeconds: durationMs(options.scriptTime, '--script-time') / 1_000 }),
         ...(options.shadow === undefined ? {} : { shadow: options.shadow }),
         signal: interrupts.signal,
         onProgress: (progress) => {
@@ -91,6 +96,9 @@ export async function probeCommand(env: string, options: ProbeCommandOptions, io
   }
 }
 
+/** Replies between two lines that say how far it is; of an environment whose rollouts take long, a sign of life. */
+const toldEvery = 72
+
 /** A line for what is worth one. */
 function progressText(progress: ProbeProgress): string | undefined {
   switch (progress.stage) {
@@ -99,8 +107,8 @@ function progressText(progress: ProbeProgress): string | undefined {
     case 'test':
       return 'What was paid is tried again on other tasks, and shortened.'
     case 'scripts':
-      return progress.done === progress.of
-        ? `${progress.of} replies that know nothing were played.`
+      return progress.done === progress.of || progress.done % toldEvery === 0
+        ? `${progress.done} of ${progress.of} replies that know nothing were played.`
         : undefined
     case 'training': {
       const { step, rewardMean, success } = progress.step

@@ -19,6 +19,8 @@ const aboveFloor = 0.2
 /** However much the floor reaches, a success of so many tasks that knows nothing is odd. */
 const mostFloor = 0.6
 const leastRise = 0.2
+/** Steps that are the beginning of a training. */
+const earliest = 2
 const mostRead = 3
 const longestText = 200
 
@@ -94,7 +96,8 @@ export function riseAlone(steps: readonly StepRecord[], scale: PayScale): Eviden
   const third = Math.floor(known.length / 3)
   if (third < 2) return undefined
   const of = (part: typeof known, key: 'pay' | 'value') => mean(part.map((one) => one[key]))
-  const [early, late] = [known.slice(0, third), known.slice(-third)]
+  // What is easily learned is learned in a few steps: later ones are no beginning.
+  const [early, late] = [known.slice(0, earliest), known.slice(-third)]
   const pay: [number, number] = [of(early, 'pay'), of(late, 'pay')]
   const success: [number, number] = [of(early, 'value'), of(late, 'value')]
   const rise = pay[1] - pay[0]

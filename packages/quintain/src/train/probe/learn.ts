@@ -45,7 +45,7 @@ export interface LearnOptions {
   split: string
   seed: string
   steps: number
-  seconds: number | undefined
+  seconds: number
   threads: number | undefined
   shadow: string | undefined
   /** A policy to go on from, in place of a blind one. Who opened it closes it. */
@@ -60,9 +60,9 @@ const shape = { layers: 2, width: 64, heads: 4, feedForward: 256, context: 512 }
 const longestReply = 64
 /** Scripts that paid best, which the blind policy is shown as often as all else together. */
 const mostBest = 10
-const warmSteps = 120
+const warmSteps = 80
 /** Pieces of one conversation that is shown: longer ones cost much, and teach little. */
-const mostLearned = 160
+const mostLearned = 96
 /** Of the best rollouts, of those that succeeded and of the others. */
 const bestKept = 12
 
@@ -99,7 +99,7 @@ export async function learn(standings: readonly Standing[], options: LearnOption
       checkpointEvery: options.steps,
       keep: 'best_and_last',
       sampling: { temperature: 1, ...(given === undefined ? { maxTokens: longestReply } : {}) },
-      ...(options.seconds === undefined ? {} : { budget: { seconds: options.seconds } }),
+      budget: { seconds: options.seconds },
       ...(options.shadow === undefined ? {} : { shadow: options.shadow }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       ...(options.onStep === undefined ? {} : { onStep: options.onStep }),

@@ -26,7 +26,7 @@ const ofScript = z.object({
 
 const ofTraining = z.object({
   kind: z.literal('reward_rises_alone'),
-  /** Share of a full reward, and success, in the first and in the last third of the steps. */
+  /** Share of a full reward, and success, in the first two and in the last third of the steps. */
   pay: z.tuple([share, share]),
   success: z.tuple([share, share]),
   beside: z.enum(['success', 'shadow']),

@@ -33,9 +33,9 @@ export interface ProbeOptions extends Pick<RolloutRunOptions, SameForProbe> {
   seed?: string | number
   /** Steps of the training; 24 when absent, 0 for none. */
   steps?: number
-  /** Seconds of the training at most. */
+  /** Seconds of the training at most; 300 when absent. */
   seconds?: number
-  /** Seconds after which no further script is tried; 120 when absent. */
+  /** Seconds after which no further script is tried, 120 when absent; mixtures of them, before a training, have half of it. */
   scriptSeconds?: number
   threads?: number
   /** A metric or reward that says what success is, 0.5 and more, where the environment's own word is in doubt. */
@@ -54,7 +54,7 @@ export type ProbeProgress =
 /** The file of a probe's folder. */
 export const probeFile = 'probe.json'
 
-const defaults = { steps: 24, scriptSeconds: 120 }
+const defaults = { steps: 24, seconds: 300, scriptSeconds: 120 }
 /**
  * Looks for reward without success. Replies that know nothing of a task are played, and a small policy that sees nothing of
  * it is trained on the rewards; whatever either is paid for is tried again on tasks that it was not found on, and shortened
@@ -119,7 +119,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeRecord> {
           split,
           seed,
           steps,
-          seconds: options.seconds,
+          seconds: options.seconds ?? defaults.seconds,
           threads: options.threads,
           shadow,
           policy: options.policy,
@@ -222,8 +222,8 @@ function tailReads(tries: readonly Try[], learned: readonly Played[]): ProbeReco
   const tail = tailOf([...tries, ...learned])
   if (tail === undefined) return null
   const ofTraining = new Set(learned)
-  // Each way of playing once; the others differ in their task.
-  const distinct = [...new Map(tail.tail.map((one) => [saidIn(one.acts), one])).values()]
+  // Each way of playing once, the best paid; the others differ in their task.
+  const distinct = [...Map.groupBy(tail.tail, ({ acts }) => saidIn(acts)).values()].map(([first]) => first!)
   return {
     traits: tail.traits,
     read: distinct.slice(0, mostRead).map((one) => ({

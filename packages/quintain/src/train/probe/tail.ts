@@ -8,14 +8,16 @@ const mostTraits = 5
 const longestPhrase = 4
 
 /**
- * The best-paid rollouts, and what they share: texts, length, turns, calls. Undefined where everything is paid the same.
+ * The best-paid rollouts, and what they share: texts, length, turns, calls. What earned the
+ * least of all is no part of it. Undefined where everything is paid the same.
  */
 export function tailOf(played: readonly Played[]): { tail: Played[]; traits: Trait[] } | undefined {
   const scored = played.filter(({ reward }) => reward !== null).sort((a, b) => b.reward! - a.reward!)
   const size = Math.min(mostOfTail, Math.max(3, Math.floor(scored.length / 10)))
-  const tail = scored.slice(0, size)
-  const others = scored.slice(size)
-  if (others.length === 0 || tail[0]!.reward === others.at(-1)!.reward) return undefined
+  const least = scored.at(-1)?.reward
+  const tail = scored.slice(0, size).filter(({ reward }) => reward !== least)
+  const others = scored.slice(tail.length)
+  if (tail.length === 0) return undefined
   const traits = [...textTraits(tail, others), ...sizeTraits(tail, others)]
     .filter(({ best, others: rest }) => best >= 0.5 && best - rest >= 0.3)
     .sort((a, b) => b.best - b.others - (a.best - a.others) || b.what.length - a.what.length)

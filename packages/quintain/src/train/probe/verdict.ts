@@ -39,12 +39,11 @@ export function verdictOf(found: Found): Pick<ProbeRecord, 'verdict' | 'says' | 
     const says = `Of ${tries.length} rollouts ${scored} were scored: too few to say anything.`
     return { verdict: 'inconclusive', says, notes }
   }
-  const right = oracle.size === 0 ? '' : ' that is not the right answer'
-  return {
-    verdict: 'clean',
-    says: `Nothing that knows nothing of the tasks is paid for anything${right}.`,
-    notes,
-  }
+  const says =
+    oracle.size === 0
+      ? 'No reply that knows nothing of the tasks was paid on enough of them to be more than a lucky guess.'
+      : 'No reply that knows nothing of the tasks was paid for being wrong.'
+  return { verdict: 'clean', says, notes }
 }
 
 function saying(evidence: readonly Evidence[]): string {
@@ -81,7 +80,10 @@ function notesOn({ scale, calibration, tries, tested, left, mostPaid, evidence }
     notes.push(`There are few tasks (${tested.tasks}): what was found was tried again on the same ones.`)
   if (tested.tasks < fewTasks)
     notes.push('With so few tasks a reply that fits all of them cannot be told from their answer.')
-  if (left > 0) notes.push(`${left} scripts were not tried: the time was over.`)
+  if (left > 0)
+    notes.push(
+      `${left} replies were not tried: the time for them was over. Give more (--script-time), or more workers or boxes.`,
+    )
   if (evidence.length === 0 && mostPaid >= worthANote)
     notes.push(`Partial credit: what fails earned up to ${Math.round(100 * mostPaid)} % of a full reward.`)
   const unscored = tries.filter(({ reward }) => reward === null)
