@@ -9,7 +9,7 @@ export interface MathPolicy {
   units?: UnitPolicy
   /** A relation (`1 < x < 7.5`) is the set of its solutions, on either side. Off when absent. */
   relationsAsSets?: boolean
-  /** Names of variables and functions are part of the answer, and so is the order of a list. Off when absent. */
+  /** The order of a list is part of the answer, and a list is no tuple. Off when absent. Names of variables always are part of it. */
   strict?: boolean
   /** None when absent: answers are equal when their exact values are. */
   tolerance?: Tolerance
