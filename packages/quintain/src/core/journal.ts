@@ -8,7 +8,7 @@ import { ioError, systemErrorAsOurs } from './io-error.ts'
 import { type JsonlIssue, jsonLine, lineWith, truncateTornTail } from './jsonl.ts'
 import { isAttempt, isVerdictLine, isVoidLine } from './line-shape.ts'
 import { lockFolder } from './lock.ts'
-import { clearTimeout, setImmediate, setTimeout } from './own-time.ts'
+import { clearTimeout, now, setImmediate, setTimeout } from './own-time.ts'
 import {
   type AttemptRecord,
   type Extent,
@@ -66,6 +66,8 @@ type Entry =
 const highWater = 32 * 1024 * 1024
 /** What is written is put on the disk itself after this long, or this many bytes: more than that a power loss cannot take. */
 const syncMs = 5_000
+/** Milliseconds between one write of what is queued and the next. */
+const gatherMs = 5
 const syncBytes = 64 * 1024 * 1024
 /** Bytes at the end of each file that are read back and checked when a run is opened: all that may lie before a sync. */
 const recheckedBytes = 2 * syncBytes
@@ -82,6 +84,7 @@ export class Journal {
   private queue: Entry[] = []
   private queuedBytes = 0
   private writing: Promise<void> | undefined
+  private lastWriteAt = Number.NEGATIVE_INFINITY
   private failure: QuintainError | undefined
   private waiters: (() => void)[] = []
   private written = 0
@@ -271,8 +274,7 @@ export class Journal {
 
   /** Writes all that is queued. */
   private async writeQueued(): Promise<void> {
-    // One turn of the event loop gathers what arrives together into one write per file.
-    await new Promise((resolve) => setImmediate(resolve))
+    await this.gathered()
     const batch = this.queue
     this.queue = []
     this.queuedBytes = 0
@@ -286,6 +288,19 @@ export class Journal {
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  /**
+   * One turn of the event loop gathers what arrives together into one write per file; where the last write is just over, a
+   * few milliseconds do, since attempts that end a thousand times a second would else cost four writes each.
+   */
+  private async gathered(): Promise<void> {
+    const early = this.lastWriteAt + gatherMs - now()
+    await new Promise<void>((resolve) => {
+      if (early > 0) setTimeout(resolve, early)
+      else setImmediate(resolve)
+    })
+    this.lastWriteAt = now()
   }
 
   /** Writes every part first, then the lines that point to them; all of it or nothing. */

@@ -32,9 +32,17 @@ export class AgentClock {
     if (this.running || this.over) return
     this.running = true
     this.since = now()
-    if (this.budgetMs !== undefined) {
-      this.stopTimer = longTimer(this.budgetMs - this.used, this.expire)
-    }
+    // One that is left from before fires too early, and is wound up again then: a clock may move with every step.
+    if (this.budgetMs !== undefined) this.stopTimer ??= this.timer(this.budgetMs)
+  }
+
+  private timer(budgetMs: number): () => void {
+    return longTimer(budgetMs - this.usedMs(), () => {
+      this.stopTimer = undefined
+      if (!this.running) return
+      if (this.usedMs() >= budgetMs) this.expire()
+      else this.stopTimer = this.timer(budgetMs)
+    })
   }
 
   pause(): void {
@@ -56,13 +64,13 @@ export class AgentClock {
     if (!this.running) return
     this.running = false
     this.used += now() - this.since
-    this.stopTimer?.()
   }
 
   /** Stops for good: what an agent still does after its part is nobody's time. */
   stop(): void {
     this.pause()
     this.over = true
+    this.stopTimer?.()
   }
 
   /** Gives back time that turned out to be waiting. */

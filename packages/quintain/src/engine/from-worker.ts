@@ -104,6 +104,8 @@ const shapes: Record<FromWorker['t'], z.ZodType> = {
 type Loose = Record<string, unknown>
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null
 
+const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean'
+
 /** The messages that come thousands of times a second, checked by hand: what is not one of them is left to its schema. */
 function isUsual(message: unknown): boolean {
   if (!isObject(message)) return false
@@ -111,6 +113,8 @@ function isUsual(message: unknown): boolean {
     const { output } = message
     return isObject(output) && isObject(output['attempt']) && typeof output['attempt']['order'] === 'string'
   }
+  if (message['t'] === 'play-answer')
+    return typeof message['ask'] === 'number' && message['failure'] === undefined && isFlag(message['over'])
   if (message['t'] !== 'call') return false
   const { request } = message
   return (

@@ -5,6 +5,7 @@ import {
   type OrderRecord,
   type PublicTask,
 } from '../core/index.ts'
+import { now, setTimeout } from '../core/own-time.ts'
 import type { OpenedRun } from './open-run.ts'
 import { closeRun } from './run.ts'
 import type { TaskSummary } from './taskset.ts'
@@ -14,6 +15,9 @@ export interface OrderOptions {
   /** The rollouts that are looked at together; those of the task when absent. */
   group?: string
 }
+
+/** Milliseconds between one write of orders and the next. */
+const gatherMs = 5
 
 /** Places of looks at tasks, above those of any plan. */
 const firstPreview = 2 ** 40
@@ -32,6 +36,7 @@ export class GrowingRun {
   /** Orders that are written together, once `lastWritten` are. */
   private batch: { orders: OrderRecord[]; written: Promise<void> } | undefined
   private lastWritten: Promise<void> = Promise.resolve()
+  private lastWriteAt = Number.NEGATIVE_INFINITY
 
   /** `orders` are those that the plan has already. */
   constructor(opened: OpenedRun, journal: Journal, orders: Iterable<OrderRecord> = []) {
@@ -122,9 +127,17 @@ export class GrowingRun {
     }
   }
 
+  /** Lets orders gather where many come: until a few milliseconds after the last were written, and not at all where few do. */
+  private async gathered(): Promise<void> {
+    const early = this.lastWriteAt + gatherMs - now()
+    if (early > 0) await new Promise<void>((resolve) => setTimeout(resolve, early))
+    this.lastWriteAt = now()
+  }
+
   private nextBatch(): { orders: OrderRecord[]; written: Promise<void> } {
     const orders: OrderRecord[] = []
-    const written = this.lastWritten.then(() => {
+    const written = this.lastWritten.then(async () => {
+      await this.gathered()
       this.batch = undefined
       return this.journal.appendOrders(orders)
     })

@@ -52,9 +52,9 @@ export function outsideHarness(options: OutsideHarnessOptions): Harness {
     carries: { turns: true, tools: true, images: true },
     runs: 'outside',
     async run(context): Promise<HarnessResult> {
-      const move = clockMover(options.clock)
-      const end = await outside.play(startOf(options, context), sideOf(options, context, move))
-      move({ held: false })
+      const time = new SeatTime(options.clock)
+      const end = await outside.play(startOf(options, context), sideOf(options, context, time))
+      time.move({ held: false })
       // What comes too late changes no record.
       if (options.isClosed()) throw rolloutOver
       account.absorb(end.account)
@@ -83,18 +83,20 @@ function startOf({ seat, attempt, startedAt }: OutsideHarnessOptions, context: H
 function sideOf(
   options: OutsideHarnessOptions,
   { tools, reply, signal }: HarnessContext,
-  clock: (move: ClockMove) => void,
+  time: SeatTime,
 ): WorldSide {
   const { model, seat, attempt, context, outside, redact } = options
   return {
     signal,
-    clock,
+    clock: (move) => time.move(move),
     tools: (calls, truncated, content) =>
-      tools.run(calls, { truncated, ...(content === undefined ? {} : { content }) }).catch(endUntold),
+      time
+        .asked(() => tools.run(calls, { truncated, ...(content === undefined ? {} : { content }) }))
+        .catch(endUntold),
     async reply(content) {
       if (reply === undefined) throw rolloutOver
       // What a step is worth is no harness's business.
-      const { reward: _, ...turn } = await reply(content).catch(endUntold)
+      const { reward: _, ...turn } = await time.asked(() => reply(content)).catch(endUntold)
       return turn
     },
     async generate(request, own) {
@@ -133,17 +135,41 @@ function withoutSecret(thrown: unknown, redact: (text: string) => string): Model
   return new ModelFault({ ...fault, message }, { outcome, retries })
 }
 
-/** Moves the agent's clock as it is told, however often it is told the same. */
-function clockMover(clock: AgentClock | undefined): (move: ClockMove) => void {
-  let held = false
-  return (move) => {
-    if (clock === undefined) return
-    if ('creditMs' in move) clock.credit(move.creditMs)
-    else if (move.held !== held) {
-      held = move.held
-      if (held) clock.hold()
-      else clock.letGo()
+/** The agent's clock as whoever plays its seat moves it, however often it is told the same. */
+class SeatTime {
+  private readonly clock: AgentClock | undefined
+  private held = false
+  private whileAsked = false
+
+  constructor(clock: AgentClock | undefined) {
+    this.clock = clock
+  }
+
+  move(move: ClockMove): void {
+    if ('creditMs' in move) this.clock?.credit(move.creditMs)
+    else if ('held' in move) this.hold(move.held)
+    else {
+      this.whileAsked = true
+      this.hold(true)
     }
+  }
+
+  /** Asks the world for something. */
+  async asked<T>(run: () => Promise<T>): Promise<T> {
+    if (!this.whileAsked) return run()
+    this.hold(false)
+    try {
+      return await run()
+    } finally {
+      this.hold(true)
+    }
+  }
+
+  private hold(held: boolean): void {
+    if (held === this.held) return
+    this.held = held
+    if (held) this.clock?.hold()
+    else this.clock?.letGo()
   }
 }
 

@@ -8,12 +8,15 @@ import {
   message,
   outcome,
   type ToolBox,
+  type ToolMessage,
   type Turn,
   toolMessage,
   toolRecord,
   usage,
 } from '../core/index.ts'
 import type { PlayStart } from './play.ts'
+
+type ToolRun = Awaited<ReturnType<ToolBox['run']>>
 
 /*
  * What a worker says of a play, read as `from-worker.ts` reads the rest: unknown fields are left behind, so that nothing
@@ -75,7 +78,52 @@ function read<T>(schema: z.ZodType, value: unknown): T | undefined {
 }
 
 export const readPlayStart = (value: unknown): PlayStart | undefined => read<PlayStart>(start, value)
-export const readToolRun = (value: unknown): Awaited<ReturnType<ToolBox['run']>> | undefined =>
-  read(toolRun, value)
-export const readTurn = (value: unknown): Turn | undefined => read<Turn>(turn, value)
+export const readToolRun = (value: unknown): ToolRun | undefined =>
+  usualToolRun(value) ?? read(toolRun, value)
+export const readTurn = (value: unknown): Turn | undefined => usualTurn(value) ?? read<Turn>(turn, value)
 export const readReply = (value: unknown): ModelResponse | undefined => read<ModelResponse>(reply, value)
+
+/*
+ * Results and turns of text alone, which come thousands of times a second, by hand and with the same fields as by their
+ * schemas; undefined for everything else, which the schemas look at.
+ */
+
+type Loose = Record<string, unknown>
+const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isTextOrAbsent = (value: unknown): value is string | undefined => value === undefined || isText(value)
+
+function usualToolRun(value: unknown): ToolRun | undefined {
+  if (!isObject(value)) return undefined
+  const { messages: given, done, executed, truncated } = value
+  if (!Array.isArray(given) || !isTextOrAbsent(done)) return undefined
+  if (!Number.isFinite(executed) || typeof truncated !== 'boolean') return undefined
+  const messages: ToolMessage[] = []
+  for (const one of given) {
+    const message = usualResult(one)
+    if (message === undefined) return undefined
+    messages.push(message)
+  }
+  return { messages, ...(done === undefined ? {} : { done }), executed: executed as number, truncated }
+}
+
+function usualResult(value: unknown): ToolMessage | undefined {
+  if (!isObject(value) || value['role'] !== 'tool') return undefined
+  const { toolCallId, name, content, error } = value
+  if (!isText(toolCallId) || !isText(content) || !isTextOrAbsent(name) || !isTextOrAbsent(error))
+    return undefined
+  return {
+    role: 'tool',
+    toolCallId,
+    ...(name === undefined ? {} : { name }),
+    content,
+    ...(error === undefined ? {} : { error }),
+  }
+}
+
+function usualTurn(value: unknown): Turn | undefined {
+  if (!isObject(value)) return undefined
+  const { content, done, next } = value
+  if (!isText(content) || !isTextOrAbsent(done) || !isTextOrAbsent(next)) return undefined
+  return { content, ...(done === undefined ? {} : { done }), ...(next === undefined ? {} : { next }) }
+}

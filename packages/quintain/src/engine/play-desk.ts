@@ -6,6 +6,9 @@ import { readPlayStart, readReply, readToolRun, readTurn } from './play-answers.
 import type { Job, PlayAnswerMessage, PlayAsk, PlayMessage, ToWorker } from './protocol.ts'
 import { abortReason } from './step.ts'
 
+/** Questions of one worker, above which they are asked in batches. */
+const manyAsked = 32
+
 interface OpenPlay {
   readonly owner: string
   readonly over: AbortController
@@ -19,7 +22,8 @@ interface Waiting {
 
 export interface PlayDeskOptions {
   player: SeatPlayers
-  send(message: ToWorker): void
+  /** `patient`: the message may wait a little for others. */
+  send(message: ToWorker, how?: { patient: boolean }): void
   /** The world's box of an attempt, as its agent may use it. */
   boxOf(owner: string, signal: AbortSignal): Box | undefined
   log(text: string): void
@@ -149,7 +153,9 @@ export class PlayDesk {
     return new Promise((resolve, reject) => {
       const ask = this.nextAsk++
       this.waiting.set(ask, { play, resolve, reject })
-      this.options.send({ t: 'play-ask', play, ask, what })
+      // Where as many wait for their answers, a little longer is nothing beside how long they wait.
+      const patient = this.waiting.size > manyAsked
+      this.options.send({ t: 'play-ask', play, ask, what }, { patient })
     })
   }
 }

@@ -40,8 +40,11 @@ export interface PlayStart {
   elapsedMs: number
 }
 
-/** What the agent's clock is told of the calls that the main process makes for it. `held` comes in turns of true and false. */
-export type ClockMove = { held: boolean } | { creditMs: number }
+/**
+ * What the agent's clock is told of the calls that the main process makes for it. `held` comes in turns of true and false.
+ * After `whileAsked` it runs while the world is asked for something, and stands still in between.
+ */
+export type ClockMove = { held: boolean } | { creditMs: number } | { whileAsked: true }
 
 /** The world of a play, as the harness reaches it. Its methods reject when the rollout is over; why is not told. */
 export interface WorldSide {

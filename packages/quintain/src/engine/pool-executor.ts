@@ -371,7 +371,7 @@ class PoolWorker {
       options.outside &&
       new PlayDesk({
         player: options.outside,
-        send: (message) => this.process.send(message),
+        send: (message, how) => this.process.send(message, how),
         boxOf: (owner, signal) => agentBox(this.boxes, owner, signal),
         log: options.log,
       })

@@ -62,11 +62,14 @@ export class RemotePlays implements PlayDoor {
 
   private async answer(play: number, ask: number, what: PlayAsk): Promise<void> {
     const side = this.plays.get(play)?.side
-    const controller = new AbortController()
-    this.asks.set(ask, controller)
+    const signal = () => {
+      const controller = new AbortController()
+      this.asks.set(ask, controller)
+      return controller.signal
+    }
     try {
       if (side === undefined) this.send({ t: 'play-answer', ask, over: true })
-      else this.send({ t: 'play-answer', ask, value: await carriedOut(side, what, controller.signal) })
+      else this.send({ t: 'play-answer', ask, value: await carriedOut(side, what, signal) })
     } catch (thrown) {
       this.send({
         t: 'play-answer',
@@ -79,14 +82,15 @@ export class RemotePlays implements PlayDoor {
   }
 }
 
-function carriedOut(side: WorldSide, what: PlayAsk, signal: AbortSignal): Promise<unknown> {
+/** `signal` makes one for what can be taken back: policies alone, so that the others need not pay for it. */
+function carriedOut(side: WorldSide, what: PlayAsk, signal: () => AbortSignal): Promise<unknown> {
   switch (what.op) {
     case 'tools':
       return side.tools(what.calls, what.truncated, what.content)
     case 'reply':
       return side.reply(what.content)
     case 'generate':
-      return side.generate(what.request, signal)
+      return side.generate(what.request, signal())
   }
 }
 

@@ -104,8 +104,9 @@ export class WorkerProcess {
     return this.child.pid
   }
 
-  send(message: ToWorker): void {
-    this.outbox.push(message)
+  /** `patient`: as `Outbox.push`. */
+  send(message: ToWorker, options?: { patient: boolean }): void {
+    this.outbox.push(message, options)
   }
 
   /** Ends the process at once; `onEnd` is not called. Resolves when it is gone. */

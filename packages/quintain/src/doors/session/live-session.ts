@@ -159,7 +159,8 @@ export class LiveSession implements Session {
       replies: start.replies,
       ...(this.options.reserved === undefined ? {} : { reserved: this.options.reserved }),
     })
-    this.holdClock(true)
+    // The agent's time is not that of whoever trains it: its clock stands still while nothing is asked of the environment.
+    if (start.limits.wallMs !== undefined) side.clock({ whileAsked: true })
     return new Promise((resolve) => {
       const cut = () => this.endPart('over', { account: this.account(), thrown: { by: 'over' } })
       this.finish = (end) => {
@@ -230,7 +231,6 @@ export class LiveSession implements Session {
     }
     this.batch = batch
     const began = performance.now()
-    this.holdClock(false)
     try {
       const step = await run()
       // A batch may have further calls; it ends with the next move.
@@ -241,7 +241,6 @@ export class LiveSession implements Session {
       if (thrown instanceof SessionError) throw thrown
       return this.brokenOff(thrown)
     } finally {
-      this.holdClock(true)
       this.touch()
       this.options.onStep(performance.now() - began)
     }
@@ -355,11 +354,6 @@ export class LiveSession implements Session {
   /** Nobody here knows what its model calls cost. */
   private account(): PlayEnd['account'] {
     return noCalls({ turns: this.moves, costUsd: null })
-  }
-
-  /** The agent's time is not that of whoever trains it: its clock runs while the environment works, and stands still between. */
-  private holdClock(held: boolean): void {
-    if (this.start?.limits.wallMs !== undefined) this.side?.clock({ held })
   }
 }
 
