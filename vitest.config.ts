@@ -1,5 +1,24 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+/** Tests of programs, folders and machines, and those that mock modules, wait with another clock or measure memory. */
+const alone = [
+  'docs/**/*.test.ts',
+  'scripts/**/*.test.ts',
+  'conformance/{cases,gsm8k,mcp,parity,sandbox,stats,tau-bench}/**/*.test.ts',
+  'environments/terminal/**/*.test.ts',
+  'packages/*/src/*.test.ts',
+  'packages/*/src/cli/**/*.test.ts',
+  'packages/*/src/sandbox/**/*.test.ts',
+  'packages/*/src/harness/**/*.test.ts',
+  'packages/*/src/core/{clock,journal,lock}.test.ts',
+  'packages/*/src/doors/ors/call-stream.test.ts',
+  'packages/*/src/engine/{boxes,clock-jump,cuts,floor,kill,memory,outside-runs,redact,secrets,workers}.test.ts',
+  'packages/*/src/gateway/{listen,waiting-clock}.test.ts',
+  'packages/*/src/mcp/{mcp-tools,schema-check}.test.ts',
+  'packages/*/src/scoring/extract-growth.test.ts',
+  'packages/*/src/vitest/**/*.test.ts',
+]
 
 export default defineConfig({
   resolve: {
@@ -11,23 +30,23 @@ export default defineConfig({
     ],
   },
   test: {
-    include: [
-      'packages/*/src/**/*.test.ts',
-      'environments/*/src/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'docs/**/*.test.ts',
-      'conformance/cases/**/*.test.ts',
-      'conformance/sandbox/**/*.test.ts',
-      'conformance/stats/**/*.test.ts',
-      'conformance/tau-bench/**/*.test.ts',
-      'conformance/gsm8k/**/*.test.ts',
-      'conformance/mcp/**/*.test.ts',
-      'conformance/parity/**/*.test.ts',
-    ],
     // Vitest leaves a core free by default, which on two cores is half of them.
     maxWorkers: '100%',
     // What hangs is ended; how long things take is for the benches, and machines of CI are three times as slow as others.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    projects: [
+      { extends: true, test: { name: 'alone', include: alone } },
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: ['packages/*/src/**/*.test.ts', 'environments/*/src/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...alone],
+          // One process for many files: to start one and load the sources took half of their time.
+          isolate: false,
+        },
+      },
+    ],
   },
 })
