@@ -106,7 +106,11 @@ class Shell {
     const argv = argumentsOf(command)
     if (argv[0] === 'npx') argv.shift()
     const [name, ...rest] = argv
-    if (name === 'quintain') return this.quintain(rest, interrupt)
+    if (name === 'quintain') {
+      // A worker loads everything anew; a page's few orders need no second one.
+      if (rest[0] === 'eval' && !rest.includes('--workers')) rest.push('--workers', '1')
+      return this.quintain(rest, interrupt)
+    }
     const nothing = { code: 0, stdout: '', stderr: '' }
     if (name === 'cd') {
       this.cwd = resolve(this.cwd, rest[0] ?? '')
