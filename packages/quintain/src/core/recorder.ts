@@ -3,9 +3,11 @@ import type { Seat } from './environment.ts'
 import { type AssistantMessage, type Message, textOf } from './message.ts'
 import type { TokenData, ToolSpec } from './model.ts'
 import { RecordBudget } from './record-budget.ts'
+import { RecordFull, type RecordRoom } from './record-room.ts'
 import type { CallRecord, MessageNode } from './records.ts'
 import { isSameMessage } from './same-message.ts'
 import { TokenStore } from './token-store.ts'
+import { weightOf } from './weight.ts'
 
 /** The graph of a seat as plain data, for a recorder in another process. */
 export interface RecordedGraph {
@@ -22,6 +24,18 @@ export interface CallFacts extends Omit<CallRecord, 'seat' | 'prompt' | 'output'
 }
 
 /**
+ * Bytes that a message or a call takes beside what it says: here, once more where its seat is absorbed, and as a part of
+ * a line.
+ */
+const entryBytes = 1024
+
+/** What is recorded of a call beside its messages that a program may make as large as it likes. */
+export interface CallBeside {
+  tools?: readonly ToolSpec[] | undefined
+  settings?: unknown
+}
+
+/**
  * Builds the message graph of an attempt: each message once, under the one it followed. A history that extends an
  * earlier one is the same branch, also where a program sent back what was sampled in another form (`isSameMessage`); an
  * edited or compacted one branches where it differs.
@@ -35,6 +49,14 @@ export class Recorder {
   private readonly slots = new Map<number, number[]>()
   private readonly leaves = new Map<Seat, number>()
   private readonly tokens = new TokenStore()
+  private readonly room: RecordRoom | undefined
+  /** The set of tools that was looked for last. */
+  private looked: { tools: readonly ToolSpec[]; at: number } | undefined
+
+  /** `room`: where what is held is counted; without one there is no end to it. */
+  constructor({ room }: { room?: RecordRoom } = {}) {
+    this.room = room
+  }
 
   /** The last node of a seat's conversation; -1 before its first. */
   leaf(seat: Seat): number {
@@ -66,8 +88,11 @@ export class Recorder {
     return told
   }
 
-  /** The node that a whole history ends in, adding what is new of it. It becomes the seat's leaf. */
-  path(seat: Seat, messages: readonly Message[]): number {
+  /**
+   * The node that a whole history ends in, adding what is new of it. It becomes the seat's leaf. `beside` is what the call
+   * that is to come will have in its record. Throws `RecordFull`, having added nothing, where there is no room for it.
+   */
+  path(seat: Seat, messages: readonly Message[], beside: CallBeside = {}): number {
     // All nodes where the history so far may end: of equal samples of one prompt, what follows tells which was meant.
     let ends = [-1]
     let known = 0
@@ -77,6 +102,7 @@ export class Recorder {
       ends = next
     }
     let at = this.newest(ends)
+    if (this.room?.take(this.weightOfNew(messages, known, beside)) === false) throw new RecordFull()
     for (; known < messages.length; known++) at = this.add(seat, at, messages[known]!, {})
     this.leaves.set(seat, at)
     return at
@@ -91,7 +117,11 @@ export class Recorder {
     tokens?: TokenData,
   ): void {
     const node = output === undefined ? -1 : this.add(seat, prompt, output, { sampled: true })
+    const before = this.tokens.heldBytes
     const refs = tokens === undefined ? undefined : this.tokens.add(seat, this.calls.length, tokens)
+    // What a model gave is kept, and leaves less room for what is asked next.
+    if (this.room !== undefined && output !== undefined)
+      this.room.add(entryBytes + weightOf(output) + this.tokens.heldBytes - before)
     this.calls.push({
       seat,
       prompt,
@@ -196,8 +226,23 @@ export class Recorder {
 
   /** Place of a set of tools among those of the attempt. */
   private toolSet(tools: readonly ToolSpec[]): number {
-    const known = this.toolSets.findIndex((set) => isDeepStrictEqual(set, tools))
+    const known = this.knownTools(tools)
     return known >= 0 ? known : this.toolSets.push([...tools]) - 1
+  }
+
+  /** The same; -1 where they are new. Those of a call are looked for when it is made and when it is answered. */
+  private knownTools(tools: readonly ToolSpec[]): number {
+    if (this.looked?.tools !== tools || this.looked.at < 0)
+      this.looked = { tools, at: this.toolSets.findIndex((set) => isDeepStrictEqual(set, tools)) }
+    return this.looked.at
+  }
+
+  /** Bytes of the messages of a history from a place on, and of what its call says beside them. */
+  private weightOfNew(messages: readonly Message[], from: number, { tools, settings }: CallBeside): number {
+    let bytes = entryBytes
+    for (let at = from; at < messages.length; at++) bytes += entryBytes + weightOf(messages[at])
+    if (tools !== undefined && this.knownTools(tools) < 0) bytes += weightOf(tools)
+    return settings === undefined ? bytes : bytes + weightOf(settings)
   }
 
   private add(

@@ -19,6 +19,12 @@ export class TokenStore {
   private bytes = 0
   /** Without those that a later one begins with: whatever begins like them begins like that one. */
   private said: Said[] = []
+  private saidBytes = 0
+
+  /** Bytes that are held in memory: those that are stored, and the prompts that later ones are held against. */
+  get heldBytes(): number {
+    return this.bytes + this.saidBytes
+  }
 
   /** Stores the arrays of a call, by its place among the calls of the attempt. */
   add(seat: Seat, call: number, { promptIds, outputIds, logprobs }: TokenData): TokenRefs {
@@ -27,7 +33,11 @@ export class TokenStore {
       const { base, keep } = this.longestPrefix(seat, promptIds)
       // A copy, since a view would hold on to the whole prompt of every call.
       refs.prompt = { base: base?.call ?? null, keep, ids: this.store(promptIds.slice(keep)) }
-      if (base !== undefined && keep === lengthOf(base)) this.said = this.said.filter((one) => one !== base)
+      if (base !== undefined && keep === lengthOf(base)) {
+        this.said = this.said.filter((one) => one !== base)
+        this.saidBytes -= base.prompt.byteLength
+      }
+      this.saidBytes += promptIds.byteLength
       this.said.push({ seat, call, prompt: promptIds, output: outputIds ?? new Int32Array() })
     }
     if (outputIds !== undefined) refs.output = this.store(outputIds)

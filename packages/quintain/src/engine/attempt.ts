@@ -368,7 +368,10 @@ class Attempt {
       if (isThrown(thrown, StepFailure) || isThrown(thrown, SeatStop)) throw thrown
       // An agent that turns the end it was told of into an error of its own has still reached that end.
       const stopped = this.players['agent']?.model.stopped
-      if (stopped?.outcome !== undefined) return { outcome: stopped.outcome, seat: 'agent' }
+      if (stopped?.outcome !== undefined) {
+        const { outcome, stop } = stopped
+        return { outcome, ...(stop === undefined ? {} : { stop }), seat: 'agent' }
+      }
       if (stopped?.fault !== undefined) throw stopped
       if (isThrown(thrown, AgentFailure)) {
         this.errors.push({ stage: 'agent', text: textOfError(thrown) })

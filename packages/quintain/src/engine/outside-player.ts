@@ -13,6 +13,7 @@ import {
   stackOf,
 } from '../core/index.ts'
 import { clearTimeout, setTimeout } from '../core/own-time.ts'
+import { type RecordRoom, RecordRooms } from '../core/record-room.ts'
 import { Recorder } from '../core/recorder.ts'
 import { redactedMessage } from '../core/redacted-message.ts'
 import { type Lease, rolloutOver, SeatModel } from '../gateway/index.ts'
@@ -43,14 +44,18 @@ export interface OutsidePlayerOptions {
   models: ReadonlyMap<Seat, Model>
   gateway: RunGateway
   log(text: string): void
+  /** For what is held of attempts until they are over; in proportion to the heap when absent. */
+  rooms?: RecordRooms
 }
 
 /** Plays the seats of a run whose harness runs in the main process, each attempt with a model, a recorder and a lease of its own. */
 export class OutsidePlayer implements SeatPlayers {
   private readonly options: OutsidePlayerOptions
+  private readonly rooms: RecordRooms
 
   constructor(options: OutsidePlayerOptions) {
     this.options = options
+    this.rooms = options.rooms ?? new RecordRooms()
   }
 
   plays(seat: Seat): boolean {
@@ -58,11 +63,14 @@ export class OutsidePlayer implements SeatPlayers {
   }
 
   async play(job: Job, start: PlayStart, side: WorldSide, boxOf: BoxOf): Promise<PlayEnd> {
+    const room = this.rooms.open()
     try {
-      return await new Play(this.options, { job, start, side, boxOf }).run()
+      return await new Play(this.options, { job, start, side, boxOf, room }).run()
     } catch (thrown) {
       this.options.log(`${hideKeys(stackOf(thrown))}\n`)
       return noPlay('play_threw', `the seat could not be played: ${redactedMessage(hideKeys, thrown)}`)
+    } finally {
+      room.close()
     }
   }
 
@@ -76,6 +84,7 @@ interface PlayOptions {
   start: PlayStart
   side: WorldSide
   boxOf: BoxOf
+  room: RecordRoom
 }
 
 /** One seat of one attempt. */
@@ -86,14 +95,17 @@ class Play {
   private readonly side: WorldSide
   private readonly box: Box | undefined
   private readonly over = new AbortController()
-  private readonly recorder = new Recorder()
+  private readonly recorder: Recorder
+  private readonly room: RecordRoom
   private readonly seat: SeatModel
   private lease: Promise<Lease> | undefined
   /** What the agent said at the end of a conversation that it recorded itself, until the world has heard it. */
   private said: Content | undefined
 
-  constructor(options: OutsidePlayerOptions, { job, start, side, boxOf }: PlayOptions) {
+  constructor(options: OutsidePlayerOptions, { job, start, side, boxOf, room }: PlayOptions) {
     this.options = options
+    this.room = room
+    this.recorder = new Recorder({ room })
     this.job = job
     this.start = start
     this.side = side
@@ -250,7 +262,7 @@ class Play {
   private async openLease(): Promise<Lease> {
     try {
       const gateway = await this.options.gateway.get()
-      return gateway.open({ seat: this.seat, redact: hideKeys, signal: this.over.signal })
+      return gateway.open({ seat: this.seat, redact: hideKeys, signal: this.over.signal, room: this.room })
     } catch (thrown) {
       this.lease = undefined
       throw thrown

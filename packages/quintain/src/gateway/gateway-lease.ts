@@ -37,7 +37,7 @@ export class GatewayLease implements CallOwner {
   private readonly options: LeaseOptions
   private readonly shared: LeaseShared
   private readonly calls = new LeaseCalls()
-  private readonly histories = new ReplyHistories()
+  private readonly histories: ReplyHistories
   private asked = 0
   private underWay = 0
   /** Bodies that are being read, and those of calls under way. */
@@ -49,6 +49,7 @@ export class GatewayLease implements CallOwner {
     this.apiKey = apiKey
     this.options = options
     this.shared = shared
+    this.histories = new ReplyHistories(options.room)
     this.bodies = new HeldBodies(2 * heaviestBody(shared.maxBodyBytes), shared.bodies)
     this.model = modelName(options.seat.id)
   }

@@ -1,4 +1,5 @@
 import type { ModelAddress, ModelHandle, ModelRequest, ModelResponse } from '../core/index.ts'
+import type { RecordRoom } from '../core/record-room.ts'
 import type { CallOptions } from './seat.ts'
 
 /** How a run's gateway listens. Times are milliseconds. */
@@ -34,6 +35,8 @@ export interface LeaseOptions {
   seat: Pick<ModelHandle, 'id' | 'countTokens'> & {
     generate(request: ModelRequest, options?: CallOptions): Promise<ModelResponse>
   }
+  /** Where what is kept for later calls is counted; without one there is no end to it. */
+  room?: RecordRoom
   /** Makes messages free of secrets before a program reads them. */
   redact?(text: string): string
   /** Aborted when the attempt is over: every later call is refused in the dialect's own form, calls in flight end. */

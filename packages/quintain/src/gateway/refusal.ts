@@ -48,10 +48,11 @@ const limits: Record<string, string> = {
   token_limit: 'All output tokens of this attempt are used up',
   cost_limit: 'The money of this attempt is used up',
   wall_limit: 'The time of this attempt is used up',
+  record_full: 'More was said in this attempt than is held of one',
 }
 
 /** Faults that say: too much at once, and not: something is broken. */
-const overloads = /^(?:http_(?:429|503|529)|rate_limit|overloaded)/
+export const overloads = /^(?:http_(?:429|503|529)|rate_limit|overloaded)/
 
 /**
  * What a program is told of a call that was not answered; undefined for a defect, of which it is told nothing. No status
@@ -69,6 +70,7 @@ export function refusalOf(thrown: unknown, dialect: DialectName): ReplyError | u
     return { ...rejected, code: fault.code, message: fault.message }
   }
   const { outcome } = thrown
+  const stop = isThrown(thrown, SeatStop) ? thrown.stop : undefined
   const fault = outcome === undefined && thrown.fault?.code !== 'cancelled' ? thrown.fault : undefined
   if (fault !== undefined) {
     const status = overloads.test(fault.code) ? 503 : 502
@@ -83,6 +85,7 @@ export function refusalOf(thrown: unknown, dialect: DialectName): ReplyError | u
       code: 'content_filter',
       message: 'The provider refused this request for its content.',
     }
-  const what = limits[outcome] ?? 'This attempt has ended'
-  return { status: 403, code: outcome, message: `${what} (${outcome}). Trying again does not help.` }
+  const code = stop ?? outcome
+  const what = limits[code] ?? 'This attempt has ended'
+  return { status: 403, code, message: `${what} (${code}). Trying again does not help.` }
 }

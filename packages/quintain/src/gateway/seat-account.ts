@@ -1,5 +1,6 @@
-import type { Fault, Outcome, Usage } from '../core/index.ts'
+import type { Fault, Usage } from '../core/index.ts'
 import type { RecordedGraph } from '../core/recorder.ts'
+import type { SeatEnd } from './seat-stop.ts'
 
 /** What the calls of a seat came to, as plain data: what was recorded in one process, for the attempt in another. */
 export interface SeatAccount {
@@ -12,5 +13,5 @@ export interface SeatAccount {
   retries: number
   flags: Record<string, number>
   unrecovered: Fault | undefined
-  stopped: { outcome?: Exclude<Outcome, 'cancelled'> | undefined; fault?: Fault | undefined } | undefined
+  stopped: SeatEnd | undefined
 }

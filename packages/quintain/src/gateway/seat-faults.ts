@@ -1,4 +1,11 @@
-import { type Fault, type HarnessResult, ModelFault, QuintainError, type Seat } from '../core/index.ts'
+import {
+  type Fault,
+  type HarnessResult,
+  type Model,
+  ModelFault,
+  QuintainError,
+  type Seat,
+} from '../core/index.ts'
 import { redactedMessage } from '../core/redacted-message.ts'
 
 /** Whose fault a failed call is, in words without secrets: scripts know the secret, and providers quote keys. */
@@ -38,6 +45,12 @@ export function failureOfOtherSeat(seat: Seat, { outcome, stop }: HarnessResult)
   return { owner: 'simulator', stage: 'model', code: outcome, message, retryable: true }
 }
 
+/** A seat other than the agent's of which no more can be held. */
+export function saysTooMuch(seat: Seat): Fault {
+  const message = `seat "${seat}" said more in one rollout than is held of one`
+  return { owner: 'simulator', stage: 'model', code: 'record_full', message, retryable: true }
+}
+
 /** A seat whose calls no limit of the task bounds asks without end. */
 export function tooManyTurns(seat: Seat, turns: number): Fault {
   const message = `seat "${seat}" made ${turns} model calls in one rollout`
@@ -45,8 +58,12 @@ export function tooManyTurns(seat: Seat, turns: number): Fault {
 }
 
 /** A limit on what has no price would be no limit. */
-export function priceUnknown(model: { id: string }): Fault {
-  const message = `limit costUsd cannot be kept: the price of ${model.id} is unknown; give it a price, or lift the limit with costUsd: Infinity`
+export function priceUnknown({ id, priced }: Pick<Model, 'id' | 'priced'>): Fault {
+  const why =
+    priced === true
+      ? `a reply of ${id} had no usage that its price could be put on; have its server tell the usage`
+      : `the price of ${id} is unknown; give it a price`
+  const message = `limit costUsd cannot be kept: ${why}, or lift the limit with costUsd: Infinity`
   return { owner: 'platform', stage: 'model', code: 'price_unknown', message, retryable: false }
 }
 

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Model, Usage } from '../core/index.ts'
+import { RecordRooms } from '../core/record-room.ts'
 import { DialectError } from '../models/dialects/dialect.ts'
 import { HeldModel, providerFault, says, seatOf } from './__fixtures__/held-model.ts'
+import { refusalOf } from './refusal.ts'
 import { SeatStop } from './seat-stop.ts'
 import { ToldReply } from './told-reply.ts'
 
@@ -281,4 +283,100 @@ test('versions of weights within a reply are recorded as they came', async () =>
   const { seat, recorder } = seatOf(model)
   await seat.generate({ messages: says('a') })
   expect(recorder.calls[0]?.policySpans).toEqual(spans)
+})
+
+/** A model that says four hundred characters, and of their tokens what it is told to. */
+const says400 = (usage: Usage | undefined): Model => ({
+  id: 'openai-compatible:quiet',
+  generate: async () => ({
+    message: { role: 'assistant', content: 'word'.repeat(100) },
+    finish: 'stop',
+    costUsd: null,
+    ...(usage === undefined ? {} : { usage }),
+  }),
+})
+
+test('a token limit holds where a server tells no usage, or less than its text can have', async () => {
+  for (const usage of [undefined, { fresh: 0, cacheRead: 0, cacheWrite: 0, output: 0 }]) {
+    const model = says400(usage)
+    const { seat, recorder } = seatOf(model, { limits: { tokens: 150 } })
+    const ends: unknown[] = []
+    for (let at = 0; at < 4; at++) ends.push(await outcomeOf(seat.generate({ messages: says(`${at}`) })))
+    expect(ends).toEqual(['answered', 'answered', 'token_limit', 'token_limit'])
+    expect(seat.usage.output).toBe(200)
+    expect(seat.flags).toEqual({ usage_estimated: 2 })
+    expect(recorder.calls.map(({ usage, flags }) => [usage?.output, flags])).toEqual([
+      [100, ['usage_estimated']],
+      [100, ['usage_estimated']],
+    ])
+  }
+})
+
+test('a count that can be is believed, and ids of tokens are counted before texts', async () => {
+  const usage = (output: number) => ({ fresh: 1, cacheRead: 0, cacheWrite: 0, output })
+  const said = [
+    // A long run of spaces is a single token.
+    { text: ' '.repeat(128), more: { usage: usage(1) }, output: 1 },
+    { text: 'xy', more: { usage: usage(0), tokens: { outputIds: Int32Array.from([1, 2, 3]) } }, output: 3 },
+  ]
+  for (const { text, more, output } of said) {
+    const { seat } = seatOf(new HeldModel((call) => call.answer(text, more)), { limits: { tokens: 1000 } })
+    await seat.generate({ messages: says('a') })
+    expect(seat.usage.output).toBe(output)
+  }
+})
+
+test('a limit on money holds by an estimate where the price is known, and says what is missing where it cannot', async () => {
+  const priced = (costOf: (usage: Usage) => number | null): Model => ({
+    ...says400(undefined),
+    priced: true,
+    costOf,
+  })
+  const { seat } = seatOf(
+    priced(({ output }) => output / 1_000),
+    { limits: { costUsd: 0.15 } },
+  )
+  await seat.generate({ messages: says('a') })
+  await seat.generate({ messages: says('b') })
+  expect(await outcomeOf(seat.generate({ messages: says('c') }))).toBe('cost_limit')
+  const unknown = seatOf(
+    priced(() => null),
+    { limits: { costUsd: 0.15 } },
+  )
+  await unknown.seat.generate({ messages: says('a') })
+  const thrown: unknown = await unknown.seat
+    .generate({ messages: says('b') })
+    .catch((error: unknown) => error)
+  expect(thrown).toMatchObject({
+    fault: { code: 'price_unknown', message: expect.stringContaining('had no usage') as string },
+  })
+})
+
+test('what an attempt says beyond its room ends it as its own doing, and what was recorded is kept', async () => {
+  const rooms = new RecordRooms({ heapBytes: 8_000_000 })
+  const room = rooms.open()
+  const model = new HeldModel((call) => call.answer('yes'))
+  const { seat, recorder } = seatOf(model, { room })
+  const ask = (text: string) => outcomeOf(seat.generate({ messages: says(text) }))
+  expect(await ask('a'.repeat(600_000))).toBe('answered')
+  expect(await ask('b'.repeat(600_000))).toBe('agent_error')
+  expect(await ask('c')).toBe('agent_error')
+  expect(model.calls).toHaveLength(1)
+  expect(recorder.nodes).toHaveLength(2)
+  expect(seat.settle({ outcome: 'completed' })).toEqual({
+    result: { outcome: 'agent_error', stop: 'record_full' },
+    fault: undefined,
+  })
+  expect(refusalOf(seat.stopped, 'chat')).toMatchObject({ status: 403, code: 'record_full' })
+})
+
+test('what is said again takes no room, what is asked again takes some', async () => {
+  const rooms = new RecordRooms({ heapBytes: 8_000_000 })
+  const model = new HeldModel((call) => call.answer('yes'))
+  const { seat } = seatOf(model, { room: rooms.open() })
+  const messages = says('a'.repeat(600_000))
+  let calls = 0
+  while ((await outcomeOf(seat.generate({ messages }))) === 'answered') calls++
+  expect(calls).toBeGreaterThan(100)
+  expect(calls).toBeLessThan(1_000)
 })

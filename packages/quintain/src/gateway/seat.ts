@@ -19,11 +19,14 @@ import {
   type Seat,
   type Usage,
 } from '../core/index.ts'
-import type { Recorder } from '../core/recorder.ts'
+import { RecordFull } from '../core/record-room.ts'
+import type { CallBeside, Recorder } from '../core/recorder.ts'
 import { DialectError } from '../models/dialects/dialect.ts'
+import { usageInPlaceOf } from './believed-usage.ts'
 import { breathe } from './breathe.ts'
 import { eitherSignal } from './either-signal.ts'
 import { guessedTokens } from './guessed-tokens.ts'
+import { ProviderHealth } from './provider-health.ts'
 import {
   answeredCall,
   type CallAsked,
@@ -31,6 +34,7 @@ import {
   type UnansweredEnd,
   unansweredCall,
 } from './recorded-call.ts'
+import { overloads } from './refusal.ts'
 import type { SeatAccount } from './seat-account.ts'
 import { type Place, SeatBudget } from './seat-budget.ts'
 import {
@@ -39,6 +43,7 @@ import {
   noModel,
   notYetRecovered,
   priceUnknown,
+  saysTooMuch,
   tooManyTurns,
 } from './seat-faults.ts'
 import { rolloutOver, SeatStop } from './seat-stop.ts'
@@ -52,6 +57,11 @@ const mostCallsOfOtherSeats = 1_000
 const clientLeft = 'client_left'
 /** Flag of a call whose usage nobody has told. */
 const usageEstimated = 'usage_estimated'
+
+/** Flag of a call that failed at every try while its provider answered others. */
+const failedAlone = 'call_failed_alone'
+/** How long a provider has to answer a question of ours. */
+const askMs = 10_000
 
 /** The agent's own time, as the calls of its model move it. */
 export interface SeatClock {
@@ -81,7 +91,7 @@ export class SeatModel implements ModelHandle {
   readonly flags: Record<string, number> = {}
   /** The last model call's fault, until a later call succeeds: a fault that was not recovered. */
   unrecovered: Fault | undefined
-  /** The first body of the program's own making that its provider refused: a fault only where no call is answered. */
+  /** The first body of the program's own making that its provider refused, or fails on: a fault only where no call is answered. */
   private rejected: Fault | undefined
   private answered = false
   /** The first limit that was reached; a harness that goes on regardless does not undo it. */
@@ -151,12 +161,13 @@ export class SeatModel implements ModelHandle {
     { onDelta }: CallOptions,
   ): Promise<ModelResponse> {
     const { seat, model, recorder } = this.options
-    const prompt = recorder.path(seat, request.messages)
-    const atMs = performance.now() - this.options.startedAt
-    const wait = this.clock.call()
     const own = request.wire !== undefined || this.options.ownTools === true
     const tools = own ? (request.tools ?? []) : undefined
-    const asked = { model: model.id, sampling, settings: request.wire?.settings, tools }
+    const settings = request.wire?.settings
+    const prompt = this.recordPrompt(request.messages, { tools, settings })
+    const atMs = performance.now() - this.options.startedAt
+    const wait = this.clock.call()
+    const asked = { model: model.id, sampling, settings, tools }
     const call: CallUnderWay = { request, prompt, asked, atMs, told: new ToldReply(), idle: false }
     const context: ModelContext = {
       ...this.options.context,
@@ -172,7 +183,10 @@ export class SeatModel implements ModelHandle {
           }),
       onWait: (waiting, why) => {
         // A call whose try failed is a fault until one of its tries succeeds, whatever ends the rollout before.
-        if (waiting && why === 'backoff') this.unrecovered = notYetRecovered(seat)
+        if (waiting && why === 'backoff') {
+          this.unrecovered = notYetRecovered(seat)
+          call.failedAt ??= performance.now()
+        }
         call.idle = waiting
         wait.tell(waiting)
       },
@@ -189,8 +203,10 @@ export class SeatModel implements ModelHandle {
         context,
       )
     } catch (thrown) {
+      const endMs = performance.now() - this.options.startedAt
+      const alone = this.mayFailAlone(thrown, call) && (await this.answersOthers(call))
       wait.end(0)
-      throw this.failed(thrown, call, signal)
+      throw this.failed(thrown, call, signal, { endMs, alone })
     }
     wait.end(response.timing?.waitMs ?? 0)
     // What came although the caller of this call has left was sampled, and counts.
@@ -201,13 +217,32 @@ export class SeatModel implements ModelHandle {
 
     this.unrecovered = undefined
     this.answered = true
+    ProviderHealth.of(model).answered()
     if (this.stopped === this.passing) this.stopped = undefined
     this.turns++
     const times = this.timesOf(atMs, response.timing?.waitMs ?? 0)
-    this.count(response, times)
+    const counted = this.believed(request, response)
+    this.count(counted, times)
     this.checkSpent(response.finish)
-    recorder.call(seat, prompt, response.message, answeredCall(asked, response, times), response.tokens)
+    recorder.call(seat, prompt, response.message, answeredCall(asked, counted, times), response.tokens)
     return response
+  }
+
+  /** A reply as it is counted: a limit holds though a server does not say what was used, or says what cannot be. */
+  private believed(request: ModelRequest, response: ModelResponse): ModelResponse {
+    const { seat, limits, model } = this.options
+    const limited = limits.tokens !== undefined || limits.costUsd !== undefined
+    // What a script says is no model's work.
+    if (seat !== 'agent' || !limited || model.id.startsWith('script:')) return response
+    const usage = usageInPlaceOf(request, response)
+    if (usage === undefined) return response
+    const costUsd = model.costOf?.(usage) ?? null
+    return {
+      ...response,
+      usage,
+      ...(costUsd === null ? {} : { costUsd: Math.max(costUsd, response.costUsd ?? 0) }),
+      flags: [...(response.flags ?? []), usageEstimated],
+    }
   }
 
   async countTokens(request: ModelRequest, own: { signal?: AbortSignal } = {}): Promise<number | undefined> {
@@ -226,7 +261,20 @@ export class SeatModel implements ModelHandle {
     this.turns++
     // What an agent spends by other means is not known here, unless it says.
     this.costUsd = addCost(this.costUsd, costUsd ?? null)
-    this.options.recorder.path(this.options.seat, messages)
+    this.recordPrompt(messages)
+  }
+
+  /** The node that messages end in. Throws a `SeatStop` where there is no room for them. */
+  private recordPrompt(messages: readonly Message[], beside?: CallBeside): number {
+    const { seat, recorder } = this.options
+    try {
+      return recorder.path(seat, messages, beside)
+    } catch (thrown) {
+      if (!isThrown(thrown, RecordFull)) throw thrown
+      if (seat === 'agent') this.stopped = new SeatStop({ outcome: 'agent_error', stop: 'record_full' })
+      else this.stopped = new SeatStop({ fault: saysTooMuch(seat) })
+      throw this.stopped
+    }
   }
 
   /** What was counted and recorded here, when this seat has a recorder of its own. */
@@ -243,7 +291,7 @@ export class SeatModel implements ModelHandle {
       retries,
       flags: { ...flags },
       unrecovered,
-      stopped: stopped && { outcome: stopped.outcome, fault: stopped.fault },
+      stopped: stopped && { outcome: stopped.outcome, fault: stopped.fault, stop: stopped.stop },
     }
   }
 
@@ -268,9 +316,9 @@ export class SeatModel implements ModelHandle {
     const fault = this.unrecovered ?? this.unanswered ?? this.stopped?.fault
     if (fault !== undefined) return { result, fault }
     if (seat !== 'agent') return { result, fault: failureOfOtherSeat(seat, result) }
-    const limit = this.stopped?.outcome
+    const { outcome: limit, stop } = this.stopped ?? {}
     if (limit !== undefined && result.outcome !== 'env_done')
-      return { result: { outcome: limit }, fault: undefined }
+      return { result: { outcome: limit, ...(stop === undefined ? {} : { stop }) }, fault: undefined }
     return { result, fault: undefined }
   }
 
@@ -303,8 +351,12 @@ export class SeatModel implements ModelHandle {
     throw this.stopped
   }
 
-  private timesOf(atMs: number, waitMs: number): CallTimes {
-    return { atMs, latencyMs: performance.now() - this.options.startedAt - atMs, waitMs }
+  private timesOf(
+    atMs: number,
+    waitMs: number,
+    endMs = performance.now() - this.options.startedAt,
+  ): CallTimes {
+    return { atMs, latencyMs: endMs - atMs, waitMs }
   }
 
   private count(response: ModelResponse, { latencyMs, waitMs }: CallTimes): void {
@@ -322,14 +374,41 @@ export class SeatModel implements ModelHandle {
     this.flags[flag] = (this.flags[flag] ?? 0) + 1
   }
 
-  private failed(thrown: unknown, call: CallUnderWay, signal: AbortSignal): Error {
+  /** Whether a body of a program's own may be why its provider failed on it, again and again. */
+  private mayFailAlone(thrown: unknown, { request, failedAt }: CallUnderWay): boolean {
+    if (this.options.seat !== 'agent' || request.wire === undefined || failedAt === undefined) return false
+    if (!isThrown(thrown, ModelFault) || thrown.outcome !== undefined || thrown.rejected !== undefined)
+      return false
+    const { fault, retries } = thrown
+    return fault.owner === 'provider' && retries.length > 1 && !overloads.test(fault.code)
+  }
+
+  /** Whether the provider has answered others since a call failed first; where there are none, we ask it a word. */
+  private answersOthers({ failedAt }: CallUnderWay): Promise<boolean> {
+    const { model, seat, signal } = this.options
+    const messages: Message[] = [{ role: 'user', content: 'Say yes.' }]
+    return ProviderHealth.of(model).answersSince(failedAt!, async () => {
+      const { costUsd } = await model.generate(
+        { messages, sampling: { maxTokens: 16 } },
+        { ...this.options.context, seat, signal: AbortSignal.any([signal, AbortSignal.timeout(askMs)]) },
+      )
+      this.costUsd = addCost(this.costUsd, costUsd ?? null)
+    })
+  }
+
+  private failed(
+    thrown: unknown,
+    call: CallUnderWay,
+    signal: AbortSignal,
+    { endMs, alone }: { endMs: number; alone: boolean },
+  ): Error {
     const { seat, recorder } = this.options
     if (this.options.signal.aborted) return thrown instanceof Error ? thrown : rolloutOver
     // Nothing was asked of any model: what the program wants cannot be said to this one.
     if (isThrown(thrown, DialectError)) return thrown
     const retries = thrown instanceof ModelFault ? thrown.retries : []
     const waitMs = retries.reduce((sum, { tookMs, waitedMs }) => sum + tookMs + waitedMs, 0)
-    const times = this.timesOf(call.atMs, waitMs)
+    const times = this.timesOf(call.atMs, waitMs, endMs)
     this.retries += retries.length
     this.waitMs += waitMs
     const record = (end: UnansweredEnd): void =>
@@ -339,7 +418,14 @@ export class SeatModel implements ModelHandle {
       return thrown instanceof Error ? thrown : rolloutOver
     }
     const fault = faultOfCall(thrown, this.options)
-    record({ fault })
+    record({ fault, ...(alone ? { flags: [failedAlone] } : {}) })
+    if (alone) {
+      // Else an agent that does not like how it fared had only to send what its provider fails on to be tried anew.
+      this.flag(failedAlone)
+      this.unrecovered = undefined
+      this.rejected ??= fault
+      return new SeatStop({ fault })
+    }
     if (thrown instanceof ModelFault && thrown.outcome !== undefined && seat === 'agent') {
       this.passing = new SeatStop({ outcome: thrown.outcome })
       this.stopped = this.passing
@@ -383,6 +469,8 @@ interface CallUnderWay {
   prompt: number
   asked: CallAsked
   atMs: number
+  /** `performance.now()` when a try of it first failed and another was to follow. */
+  failedAt?: number
   /** What its caller was told of the reply. */
   told: ToldReply
   /** Nothing of it is asked right now: it queues, or its last try has failed. */

@@ -9,6 +9,7 @@ import {
   type ResolvedLimits,
   type Sampling,
 } from '../../core/index.ts'
+import type { RecordRoom } from '../../core/record-room.ts'
 import { Recorder } from '../../core/recorder.ts'
 import { cancelled } from '../../models/fault.ts'
 import { type SeatClock, SeatModel } from '../seat.ts'
@@ -83,9 +84,16 @@ export interface HeldSeat {
 
 export function seatOf(
   model: Model,
-  options: { limits?: ResolvedLimits; sampling?: Sampling; clock?: SeatClock; seat?: string } = {},
+  options: {
+    limits?: ResolvedLimits
+    sampling?: Sampling
+    clock?: SeatClock
+    seat?: string
+    room?: RecordRoom
+  } = {},
 ): HeldSeat {
-  const recorder = new Recorder()
+  const { room } = options
+  const recorder = new Recorder(room === undefined ? {} : { room })
   const over = new AbortController()
   const seat = new SeatModel({
     seat: options.seat ?? 'agent',
