@@ -51,6 +51,8 @@ export interface ExchangeOptions {
    * nobody listens any more, which takes the request back.
    */
   drained?(): Promise<void> | undefined
+  /** Told (true) when nothing was read for a second, since nobody took it, and (false) when it goes on. */
+  onRest?(resting: boolean): void
   /** Provider faults of the connection. */
   fault(code: string, message: string, options?: { cause?: unknown; retryable?: boolean }): ModelFault
 }
@@ -75,6 +77,9 @@ export function exchange(
   })
 }
 
+/** How long a reply is not read before its call counts as resting, in milliseconds. */
+const restMs = 1_000
+
 class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
   readonly #options: ExchangeOptions
   readonly #resolve: (value: Exchanged) => void
@@ -95,6 +100,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
   #pausedAt = 0
   /** For how long it was paused, in milliseconds. */
   #pausedMs = 0
+  #resting = false
   readonly #onAbort = (): void => this.cancel()
 
   constructor(
@@ -143,7 +149,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
   tick(now: number): void {
     const { where, deadlines } = this.#options
     const { firstByteMs, idleMs, totalMs } = deadlines
-    if (this.#pausedAt > 0) return
+    if (this.#pausedAt > 0) {
+      if (!this.#resting && now - this.#pausedAt >= restMs) this.#rest(true)
+      return
+    }
     if (now - this.#startedAt - this.#pausedMs >= totalMs) {
       this.#expire('timeout_total', `${where} did not finish within ${totalMs} ms.`)
     } else if (this.#bytes === 0) {
@@ -226,9 +235,15 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
       this.#pausedMs += now - this.#pausedAt
       this.#lastByteAt = now
       this.#pausedAt = 0
+      if (this.#resting) this.#rest(false)
       this.#goOn(controller)
     }
     drained.then(then, then)
+  }
+
+  #rest(resting: boolean): void {
+    this.#resting = resting
+    this.#options.onRest?.(resting)
   }
 
   onResponseEnd(): void {

@@ -26,6 +26,45 @@ describe('createLimiter', () => {
     expect([limiter.inFlight, limiter.queued]).toEqual([0, 0])
   })
 
+  test('serves parties in turn, those that have fewer places first', async () => {
+    const limiter = createLimiter({ initial: 2, max: 2 })
+    const held: [string, Permit][] = []
+    const ask = (party: string) =>
+      void limiter.acquire(undefined, party).then((permit) => held.push([party, permit]))
+    for (let call = 0; call < 100; call++) ask('greedy')
+    await Promise.resolve()
+    ask('a')
+    ask('b')
+    ask('b')
+    const order: string[] = []
+    for (let call = 0; call < 8; call++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      const [party, permit] = held.shift()!
+      order.push(party)
+      permit.release()
+    }
+    expect(order).toEqual(['greedy', 'greedy', 'a', 'greedy', 'b', 'greedy', 'b', 'greedy'])
+  })
+
+  test('a call that rests gives its place to another, and goes on whether there is one or not', async () => {
+    const limiter = createLimiter({ initial: 1, max: 1 })
+    const first = await limiter.acquire()
+    const waiting = limiter.acquire()
+    first.rest(true)
+    first.rest(true)
+    const second = await waiting
+    expect(limiter.inFlight).toBe(1)
+    first.rest(false)
+    expect(limiter.inFlight).toBe(2)
+    const third = limiter.acquire()
+    first.release()
+    first.rest(true)
+    expect([limiter.inFlight, limiter.queued]).toEqual([1, 1])
+    second.release()
+    ;(await third).release()
+    expect(limiter.inFlight).toBe(0)
+  })
+
   test('halves once for all calls that were under way, however many were refused', async () => {
     const limiter = createLimiter({ initial: 64 })
     for (const permit of await fill(limiter, 64)) permit.release({ status: 429 })
@@ -105,7 +144,7 @@ describe('createLimiter', () => {
             asked++
             const stop = new AbortController()
             stops.push(stop)
-            limiter.acquire(stop.signal).then(
+            limiter.acquire(stop.signal, `party ${asked % 3}`).then(
               (permit) => {
                 given++
                 held.push(permit)

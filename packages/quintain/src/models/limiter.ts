@@ -1,4 +1,5 @@
 import { ModelFault } from '../core/model.ts'
+import { FairQueue } from './fair-queue.ts'
 import { cancelled } from './fault.ts'
 
 export interface LimiterOptions {
@@ -26,14 +27,20 @@ export interface CallSample {
 export interface Permit {
   /** Milliseconds that the caller stood in the queue. */
   readonly waitedMs: number
+  /** The call asks nothing of the provider for now (true): another may have its place. It goes on (false), place or none. */
+  rest(resting: boolean): void
   /** Gives the place free. A second call does nothing. */
   release(sample?: CallSample): void
 }
 
 /** Concurrency of one provider, adapted to how it answers. */
 export interface Limiter {
-  /** Waits for a place, first come first served. Rejects with a `ModelFault` when cancelled or when the queue is full. */
-  acquire(signal?: AbortSignal): Promise<Permit>
+  /**
+   * Waits for a place. A party (an attempt) that has fewer places goes first, of those that have the same number the one
+   * that was served longest ago; calls of one party go in the order in which they came. Rejects with a `ModelFault` when
+   * cancelled or when the queue is full.
+   */
+  acquire(signal?: AbortSignal, party?: string): Promise<Permit>
   /** Calls that may run at once at this moment. */
   readonly limit: number
   readonly inFlight: number
@@ -42,6 +49,7 @@ export interface Limiter {
 
 interface Waiter {
   since: number
+  party: string
   settle: ((permit: Permit | undefined) => void) | undefined
 }
 
@@ -58,7 +66,6 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
   let limit = Math.min(max, Math.max(min, options.initial ?? 64))
   let highest = limit
   let inFlight = 0
-  let queued = 0
   /** Calls are numbered; those up to `settled` were under way at the last decrease and do not count again. */
   let issued = 0
   let settled = 0
@@ -67,9 +74,7 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
   let usualMs: number | undefined
   let recentMs: number | undefined
 
-  // A queue with a moving head: taking the first of thousands must not move the others.
-  let queue: Waiter[] = []
-  let head = 0
+  const queue = new FairQueue<Waiter>()
 
   function decrease(factor: number, floor: number): void {
     limit = Math.max(min, Math.min(limit, Math.max(floor, limit * factor)))
@@ -107,16 +112,28 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
     if (limit > highest) highest = limit
   }
 
-  function permit(waitedMs: number): Permit {
-    inFlight++
+  function permit(party: string, waitedMs: number): Permit {
     const number = ++issued
     let open = true
+    let holds = false
+    const hold = (held: boolean): void => {
+      if (held === holds) return
+      holds = held
+      inFlight += held ? 1 : -1
+      queue.count(party, held ? 1 : -1)
+    }
+    hold(true)
     return {
       waitedMs,
+      rest(resting) {
+        if (!open) return
+        hold(!resting)
+        admit()
+      },
       release(sample = {}) {
         if (!open) return
         open = false
-        inFlight--
+        hold(false)
         observe(number, sample)
         admit()
       },
@@ -124,15 +141,9 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
   }
 
   function admit(): void {
-    while (queued > 0 && inFlight < Math.floor(limit)) {
-      const waiter = queue[head++]!
-      if (head > 1024 && head * 2 > queue.length) {
-        queue = queue.slice(head)
-        head = 0
-      }
-      if (waiter.settle === undefined) continue
-      queued--
-      waiter.settle(permit(performance.now() - waiter.since))
+    while (queue.size > 0 && inFlight < Math.floor(limit)) {
+      const waiter = queue.next()
+      waiter?.settle?.(permit(waiter.party, performance.now() - waiter.since))
     }
   }
 
@@ -144,35 +155,32 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
       return inFlight
     },
     get queued() {
-      return queued
+      return queue.size
     },
-    async acquire(signal) {
+    async acquire(signal, party = '') {
       if (signal?.aborted) throw cancelled()
-      if (queued === 0 && inFlight < Math.floor(limit)) return permit(0)
-      if (queued >= maxQueue) {
+      if (queue.size === 0 && inFlight < Math.floor(limit)) return permit(party, 0)
+      if (queue.size >= maxQueue) {
         throw new ModelFault({
           owner: 'platform',
           stage: 'model',
           code: 'queue_full',
-          message: `${queued} model calls wait for this provider already; lower the concurrency of the run.`,
+          message: `${queue.size} model calls wait for this provider already; lower the concurrency of the run.`,
           retryable: true,
         })
       }
       const granted = await new Promise<Permit | undefined>((resolve) => {
-        const waiter: Waiter = { since: performance.now(), settle: undefined }
+        const waiter: Waiter = { since: performance.now(), party, settle: undefined }
         const stop = (): void => {
-          waiter.settle = undefined
-          queued--
+          queue.delete(party, waiter)
           resolve(undefined)
         }
         waiter.settle = (value) => {
-          waiter.settle = undefined
           signal?.removeEventListener('abort', stop)
           resolve(value)
         }
         signal?.addEventListener('abort', stop, { once: true })
-        queue.push(waiter)
-        queued++
+        queue.add(party, waiter)
       })
       if (granted === undefined) throw cancelled()
       return granted

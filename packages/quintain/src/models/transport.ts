@@ -3,7 +3,7 @@ import { type ModelContext, ModelFault } from '../core/model.ts'
 import { Connections } from './connections.ts'
 import type { ReplyReader } from './dialects/dialect.ts'
 import { type Deadlines, type Exchanged, exchange } from './exchange.ts'
-import type { CallSample, Limiter } from './limiter.ts'
+import type { CallSample, Limiter, Permit } from './limiter.ts'
 import { providerFault } from './reply-faults.ts'
 import { Ticker } from './ticker.ts'
 
@@ -82,7 +82,11 @@ export function createTransport(options: TransportOptions): Transport {
     return { client, waitedMs: performance.now() - asked }
   }
 
-  async function exchangeOnce(outgoing: Outgoing, context: ModelContext): Promise<Exchanged> {
+  async function exchangeOnce(
+    outgoing: Outgoing,
+    context: ModelContext,
+    permit: Permit | undefined,
+  ): Promise<Exchanged> {
     const { path, body, stream, reader, drained } = outgoing
     const request: Dispatcher.DispatchOptions = {
       origin,
@@ -102,6 +106,7 @@ export function createTransport(options: TransportOptions): Transport {
         where,
         reader,
         ...(drained === undefined ? {} : { drained }),
+        ...(permit === undefined ? {} : { onRest: (resting) => permit.rest(resting) }),
         fault: (code, message, facts) => providerFault(code, message, { ...facts, redact }),
       })
       reply.queuedMs += own?.waitedMs ?? 0
@@ -120,7 +125,7 @@ export function createTransport(options: TransportOptions): Transport {
       const permit = limiter === undefined ? undefined : await placeAt(limiter, context)
       let sample: CallSample = {}
       try {
-        const reply = await exchangeOnce(outgoing, context)
+        const reply = await exchangeOnce(outgoing, context, permit)
         sample = { status: reply.status, latencyMs: reply.firstByteMs }
         reply.queuedMs += permit?.waitedMs ?? 0
         return read(reply)
@@ -145,7 +150,7 @@ function closesUnsaid({ stream, headers }: Exchanged): boolean {
 /** A place at the provider, where places are limited. */
 function placeAt(limiter: Limiter, context: ModelContext) {
   const full = limiter.queued > 0 || limiter.inFlight >= limiter.limit
-  const acquire = () => limiter.acquire(context.signal)
+  const acquire = () => limiter.acquire(context.signal, context.attempt)
   return full ? queued(context, acquire) : acquire()
 }
 

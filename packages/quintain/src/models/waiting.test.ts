@@ -179,3 +179,29 @@ describe('each wait has its end', () => {
     held.release()
   })
 })
+
+test('a stream that nobody reads makes no other call wait', async () => {
+  const chunk = { choices: [{ index: 0, delta: { content: 'one' } }] }
+  const last = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+  const { model } = await setUp(
+    { script: [{ kind: 'stream', chunks: [chunk, chunk, last, '[DONE]'], gapMs: 20 }] },
+    { limiter: createLimiter({ initial: 1, max: 1 }), deadlines: { idleMs: 2_000 } },
+  )
+  const { signal } = new AbortController()
+  let read = (): void => {}
+  const told: unknown[] = []
+  const unread = model.generate(request, {
+    signal,
+    attempt: 'unread',
+    onDelta(delta) {
+      told.push(delta)
+      return told.length > 1 ? undefined : new Promise<void>((resolve) => (read = resolve))
+    },
+  })
+  await expect.poll(() => told.length).toBe(1)
+  const other = await model.generate(request, { signal, attempt: 'other' })
+  expect(other.message.content).toBe('ok')
+  expect(told).toHaveLength(1)
+  read()
+  expect((await unread).message.content).toBe('oneone')
+})
