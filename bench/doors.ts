@@ -2,8 +2,14 @@ import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { idleSessions } from './doors/idle-sessions.ts'
 import type { Kind } from './doors/kinds.ts'
-import type { Load } from './doors/load-main.ts'
-import { type DoorServer, load, serveOurs, serveTheirs } from './doors/servers.ts'
+import {
+  type DoorServer,
+  load,
+  type MeasuredLoad,
+  serveBare,
+  serveOurs,
+  serveTheirs,
+} from './doors/servers.ts'
 import { type Bench, figure, type Measurement, medianOf } from './measurement.ts'
 import { inTemporaryFolder } from './run-files.ts'
 
@@ -83,17 +89,19 @@ async function playDoor(
       out: join(folder, 'inline'),
       more: ['--isolation', 'inline'],
     })
-    const found: Found = { ours: [], inline: [], theirs: [] }
+    const bare = door === 'openenv' && kind === 'counter' ? await serveBare() : undefined
+    const found: Found = { ours: [], inline: [], theirs: [], bare: [] }
     try {
       for (let round = 0; round < rounds; round++) {
         if (!('unavailable' in theirs)) found.theirs.push(await play(theirs, door, kind))
         found.ours.push(await play(ours, door, kind))
         found.inline.push(await play(inline, door, kind))
+        if (bare !== undefined) found.bare.push(await play(bare, door, kind))
         const all = [found.ours, found.inline, found.theirs].map((loads) => told(loads[round]))
         progress(`${door}, ${kind}: ours ${all[0]}; inline ${all[1]}; theirs ${all[2]}`)
       }
     } finally {
-      await Promise.all([ours.close(), inline.close()])
+      await Promise.all([ours.close(), inline.close(), bare?.close()])
       if (!('unavailable' in theirs)) await theirs.close()
     }
     const notes = 'unavailable' in theirs ? [`${door} has no peer here: ${theirs.unavailable}.`] : []
@@ -103,10 +111,12 @@ async function playDoor(
 
 /** What every round found. */
 interface Found {
-  ours: Load[]
+  ours: MeasuredLoad[]
   /** The same with the environment in the server's own process, as the peers have theirs. */
-  inline: Load[]
-  theirs: Load[]
+  inline: MeasuredLoad[]
+  theirs: MeasuredLoad[]
+  /** A server that does nothing but answer, where there is one: nobody could be faster. */
+  bare: MeasuredLoad[]
 }
 
 /** Servers of our own protocol, and of those that cannot be installed, are nobody's peers. */
@@ -115,14 +125,14 @@ async function peerOf(door: string, kind: Kind, progress: (text: string) => void
   return serveTheirs(kind, door, progress)
 }
 
-function play(server: DoorServer, door: string, kind: Kind): Promise<Load> {
+function play(server: DoorServer, door: string, kind: Kind): Promise<MeasuredLoad> {
   return load(server, { door, kind, sessions, warmMs, ms })
 }
 
-function figuresOf(door: string, kind: Kind, { ours, inline, theirs }: Found): Measurement[] {
-  const rate = ({ steps, seconds }: Load) => steps / seconds
-  const over = (loads: readonly Load[]) => loads.map((one, round) => rate(one) / rate(theirs[round]!))
-  const of = (whose: string, loads: readonly Load[]): Measurement[] => [
+function figuresOf(door: string, kind: Kind, { ours, inline, theirs, bare }: Found): Measurement[] {
+  const rate = ({ steps, seconds }: MeasuredLoad) => steps / seconds
+  const over = (loads: readonly MeasuredLoad[]) => loads.map((one, round) => rate(one) / rate(theirs[round]!))
+  const of = (whose: string, loads: readonly MeasuredLoad[]): Measurement[] => [
     medianOf(`${door}, ${kind}: steps per second${whose}`, '/s', loads.map(rate)),
     medianOf(
       `${door}, ${kind}: a step${whose}, median`,
@@ -134,8 +144,10 @@ function figuresOf(door: string, kind: Kind, { ours, inline, theirs }: Found): M
       'ms',
       loads.map(({ p99 }) => p99),
     ),
+    ...processorTimes(`${door}, ${kind}: processor time of a step${whose}`, loads),
   ]
-  const alone = [...of('', ours), ...of(', inline', inline)]
+  const ceiling = bare.length === 0 ? [] : of(' of a server that only answers', bare)
+  const alone = [...of('', ours), ...of(', inline', inline), ...ceiling]
   if (theirs.length === 0) return alone
   const aim = doors[door]
   const ratio = `${door}, ${kind}: steps per second over those of the protocol's own server`
@@ -147,7 +159,29 @@ function figuresOf(door: string, kind: Kind, { ours, inline, theirs }: Found): M
   ]
 }
 
-function told(load: Load | undefined): string {
+/** What a step takes of each process, which says more than rates on a machine that does other work. */
+function processorTimes(what: string, loads: readonly MeasuredLoad[]): Measurement[] {
+  const per = (of: (load: MeasuredLoad) => number) => loads.map((load) => of(load) / load.steps)
+  return [
+    medianOf(
+      `${what}, main process`,
+      'ms',
+      per(({ mainMs }) => mainMs),
+    ),
+    medianOf(
+      `${what}, workers`,
+      'ms',
+      per(({ workersMs }) => workersMs),
+    ),
+    medianOf(
+      `${what}, load`,
+      'ms',
+      per(({ cpuMs }) => cpuMs),
+    ),
+  ]
+}
+
+function told(load: MeasuredLoad | undefined): string {
   if (load === undefined) return 'none'
   const { steps, seconds, p50, p99, episodes } = load
   return `${figure(steps / seconds)}/s, ${figure(p50)} ms and ${figure(p99)} ms, ${episodes} episodes`

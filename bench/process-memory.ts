@@ -39,7 +39,8 @@ export function processMemory(root: number): {
   return { bytes: sum(residentBytes), proportionalBytes: sum(proportionalBytes), processes: tree.length }
 }
 
-function processTree(root: number): number[] {
+/** A process and all its descendants now, itself first. Linux only. */
+export function processTree(root: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue

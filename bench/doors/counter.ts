@@ -2,6 +2,8 @@ import { environment, tool } from 'quintain'
 import { z } from 'zod'
 import { callsToGo } from './kinds.ts'
 
+const input = z.object({ by: z.number().int() })
+
 /** As small an environment of tools as there is: what is measured is what lies round it. */
 export default environment({
   system: 'You count.',
@@ -18,7 +20,7 @@ export default environment({
     const add = tool({
       name: 'add',
       description: 'Adds to the counter.',
-      input: z.object({ by: z.number().int() }),
+      input,
       run({ by }) {
         count += by
         const content = `The counter is at ${count}.`

@@ -5,10 +5,11 @@
 import { hudPlayer } from '../../packages/quintain/src/doors/episodes/clients/hud.ts'
 import { nativePlayer } from '../../packages/quintain/src/doors/episodes/clients/native.ts'
 import { nemoGymPlayer } from '../../packages/quintain/src/doors/episodes/clients/nemo-gym.ts'
-import { openEnvPlayer } from '../../packages/quintain/src/doors/episodes/clients/openenv.ts'
 import { orsPlayer } from '../../packages/quintain/src/doors/episodes/clients/ors.ts'
-import type { EpisodeClient, Player } from '../../packages/quintain/src/doors/episodes/episode-client.ts'
+import type { EpisodeClient, PlayedTask } from '../../packages/quintain/src/doors/episodes/episode-client.ts'
+import { cpuTimes } from '../cpu-time.ts'
 import { callsToGo, guesses, type Kind } from './kinds.ts'
+import { openEnvLoad } from './openenv-load.ts'
 
 /** What a load came to. */
 export interface Load {
@@ -17,13 +18,18 @@ export interface Load {
   p50: number
   p99: number
   episodes: number
+  /** Milliseconds of processor time that the load itself took for these steps. */
+  cpuMs: number
 }
 
 const [door = '', url = '', kind = 'counter', split = '', sessions = '1', warm = '0', ms = '0', ...tasks] =
   process.argv.slice(2)
-const players: Record<string, () => Player> = {
+/** Told to whoever started the load, which looks at the server's processor time then. */
+export type LoadMoment = 'from' | 'until'
+
+const players: Record<string, () => { open(task: PlayedTask): Promise<EpisodeClient> }> = {
   ors: () => orsPlayer(url),
-  openenv: () => openEnvPlayer(url, { listTools: false }),
+  openenv: () => openEnvLoad(url),
   'nemo-gym': () => nemoGymPlayer(async (id) => rowOf(id, kind as Kind), url),
   hud: () => hudPlayer(url),
   native: () => nativePlayer(url),
@@ -35,10 +41,18 @@ let until = Number.POSITIVE_INFINITY
 let opened = 0
 const took: number[] = []
 let episodes = 0
+let cpuMs = 0
 await Promise.all(Array.from({ length: Number(sessions) }, (_, place) => play(place)))
 took.sort((a, b) => a - b)
 const at = (share: number): number => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0
-const load: Load = { steps: took.length, seconds: Number(ms) / 1000, p50: at(0.5), p99: at(0.99), episodes }
+const load: Load = {
+  steps: took.length,
+  seconds: Number(ms) / 1000,
+  p50: at(0.5),
+  p99: at(0.99),
+  episodes,
+  cpuMs,
+}
 process.send?.(load, () => process.exit())
 
 async function play(place: number): Promise<void> {
@@ -49,6 +63,8 @@ async function play(place: number): Promise<void> {
     if (turn === place && ++opened === Number(sessions)) {
       from = performance.now() + Number(warm)
       until = from + Number(ms)
+      setTimeout(() => tell('from'), Number(warm))
+      setTimeout(() => tell('until'), Number(warm) + Number(ms))
     }
     for (const step of stepsOf(client)) {
       const sent = performance.now()
@@ -64,6 +80,12 @@ async function play(place: number): Promise<void> {
     }
     await client.close()
   }
+}
+
+function tell(moment: LoadMoment): void {
+  const now = cpuTimes().ownMs
+  cpuMs = moment === 'from' ? now : now - cpuMs
+  process.send?.(moment)
 }
 
 function stepsOf(client: EpisodeClient): (() => Promise<{ done?: boolean }>)[] {

@@ -5,9 +5,10 @@ import { dirname, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { pythonEnvironment } from '../../conformance/python/environment.ts'
+import { cpuTimesOf } from '../cpu-time.ts'
 import { processMemory } from '../process-memory.ts'
 import type { Kind } from './kinds.ts'
-import type { Load } from './load-main.ts'
+import type { Load, LoadMoment } from './load-main.ts'
 
 /** A server to be measured. */
 export interface DoorServer {
@@ -95,21 +96,47 @@ export async function serveTheirs(
   }
 }
 
+/** A WebSocket server that only answers, as the counter behind OpenEnv would: the most that any server could reach with this load. */
+export async function serveBare(): Promise<DoorServer> {
+  const child = fork(join(here, `bare-main${extension}`))
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as number))
+    child.once('exit', (code) => reject(new Error(`the bare server ended with ${code}`)))
+  })
+  return {
+    pid: child.pid!,
+    url: `http://127.0.0.1:${port}`,
+    tasks: { split: 'train', ids: ['count-0'] },
+    memory: () => processMemory(child.pid!),
+    close: () => ended(child, () => child.kill()),
+  }
+}
+
+/** A load, and milliseconds of processor time that its steps took of the server's main process and of those below it. */
+export type MeasuredLoad = Load & { mainMs: number; workersMs: number }
+
 /** Plays one server from a process of its own. */
 export function load(
-  { url, tasks }: DoorServer,
+  { url, tasks, pid }: DoorServer,
   how: { door: string; kind: Kind; sessions: number; warmMs: number; ms: number },
-): Promise<Load> {
+): Promise<MeasuredLoad> {
   const { door, kind, sessions, warmMs, ms } = how
   const args = [door, url, kind, tasks.split, sessions, warmMs, ms, ...tasks.ids].map(String)
   const child = fork(join(here, `load-main${extension}`), args)
   return new Promise((resolve, reject) => {
     let told: Load | undefined
-    child.on('message', (message) => {
-      told = message as Load
+    let from = { ownMs: 0, childrenMs: 0 }
+    let spent = { mainMs: 0, workersMs: 0 }
+    child.on('message', (message: Load | LoadMoment) => {
+      if (typeof message === 'object') told = message
+      else if (message === 'from') from = cpuTimesOf(pid)
+      else {
+        const until = cpuTimesOf(pid)
+        spent = { mainMs: until.ownMs - from.ownMs, workersMs: until.childrenMs - from.childrenMs }
+      }
     })
     child.on('exit', (code) => {
-      if (told !== undefined && code === 0) resolve(told)
+      if (told !== undefined && code === 0) resolve({ ...told, ...spent })
       else reject(new Error(`the load of ${door} ended with ${code}`))
     })
   })
