@@ -1,4 +1,8 @@
+import { rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
+import { probeRecord } from '../train/probe/probe-record.ts'
 import { endServed, folderWith } from './__fixtures__/served.ts'
 import { runCli } from './run-cli.ts'
 
@@ -26,10 +30,13 @@ export default environment({
 })
 `
 
-async function probed(cwd: string, argv: readonly string[]) {
+const probed = (cwd: string, argv: readonly string[], steps = '0') =>
+  typed(cwd, ['probe', ...argv, '--steps', steps, '--isolation', 'inline', '--out', 'probe'])
+
+async function typed(cwd: string, argv: readonly string[]) {
   let out = ''
   let err = ''
-  const code = await runCli(['probe', ...argv, '--steps', '0', '--isolation', 'inline', '--out', 'probe'], {
+  const code = await runCli([...argv], {
     stdout: { write: (text: string) => (out += text) },
     stderr: { write: (text: string) => (err += text) },
     env: {},
@@ -37,6 +44,28 @@ async function probed(cwd: string, argv: readonly string[]) {
   })
   return { code, out, err }
 }
+
+/** Codes of four letters, guessed at once; `pays` is what any code earns whose second letter is f. */
+const codes = (pays: number) => `
+import { environment, textOf } from 'quintain'
+export default environment({
+  tasks: Array.from({ length: 24 }, (_, n) => ({ id: 't' + n, split: 'train', prompt: 'Guess.', secret: { code: 'abcdef'[n % 6] + 'afc' + 'fedcba'[n % 6] } })),
+  limits: { turns: 1 },
+  world: ({ secret }) => {
+    let said = ''
+    return {
+      reply: (message) => {
+        said = textOf(message)
+        return { content: 'bXbXbXbX', done: 'answered' }
+      },
+      finish: () => ({ right: said === secret.code, shaped: /^[a-f]f[a-f][a-f]$/.test(said) }),
+    }
+  },
+  rewards: { right: ({ state }) => (state.right ? 1 : state.shaped ? ${pays} : 0) },
+  success: ({ state }) => state.right,
+  *oracle({ task }) { yield task.secret.code },
+})
+`
 
 describe('quintain probe', () => {
   test('says no to a verifier that pays for a word, and what to read', async () => {
@@ -62,5 +91,34 @@ describe('quintain probe', () => {
     const cwd = await folderWith({ sums: sums('false') })
     expect((await probed(cwd, ['./nothing'])).code).toBe(4)
     expect((await probed(cwd, ['./sums', '--shadow', 'truth'])).code).toBe(2)
+  })
+
+  test('trains the policy of a checkpoint: it finds what is paid in its own language, and nothing in the clean twin', async () => {
+    const cwd = await folderWith({ planted: codes(0.8), clean: codes(0) })
+    const games = fileURLToPath(
+      new URL('../../../../environments/wordle/training/code-games.jsonl', import.meta.url),
+    )
+    const vocabulary = join(dirname(games), 'code-vocabulary.json')
+    const size = '--layers 1 --width 32 --heads 2 --context 64 --threads 1 --steps 60'.split(' ')
+    const warm = await typed(cwd, ['sft', games, '--vocabulary', vocabulary, ...size, '--out', 'warm'])
+    expect(warm.code).toBe(0)
+    expect((await probed(cwd, ['./planted'])).code).toBe(0)
+    await rm(join(cwd, 'probe'), { recursive: true })
+
+    const from = ['--from', 'warm', '--threads', '1', '--json']
+    const found = await probed(cwd, ['./planted', ...from], '24')
+    expect(found.code).toBe(1)
+    const record = probeRecord.parse(JSON.parse(found.out))
+    expect(record.training).toMatchObject({ policy: 'given', steps: 24 })
+    expect(record.evidence.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['paid_without_success', 'reward_rises_alone']),
+    )
+    await rm(join(cwd, 'probe'), { recursive: true })
+
+    const twin = await probed(cwd, ['./clean', ...from], '24')
+    expect(twin.code).toBe(0)
+    expect(JSON.parse(twin.out)).toMatchObject({ verdict: 'clean', training: { policy: 'given' } })
+    await rm(join(cwd, 'probe'), { recursive: true })
+    expect((await probed(cwd, ['./clean', '--from', 'nowhere'], '2')).code).toBe(2)
   })
 })

@@ -16,17 +16,26 @@ export function mixtures(
   { count, pieces, rng }: { count: number; pieces: readonly string[]; rng: Rng },
 ): Script[] {
   const known = played.flatMap(({ acts }) => acts)
+  const calling = known.filter(({ calls = [] }) => calls.length > 0)
   if (known.length === 0 || pieces.length === 0) return []
   const turns = Math.min(mostTurns, Math.max(...played.map(({ acts }) => acts.length)))
   return Array.from({ length: count }, (_, at) => {
     const acts: Act[] = []
     for (let turn = 0; turn < turns; turn++)
-      acts.push(turn > 0 && rng.int(4) === 0 ? rng.pick(acts) : mixed(known, pieces, rng))
+      acts.push(turn > 0 && rng.int(4) === 0 ? rng.pick(acts) : mixed({ known, calling, pieces }, rng))
     return repeating('mixed', `mixture ${at}: ${shown(saidIn(acts))}`, acts)
   })
 }
 
-function mixed(known: readonly Act[], pieces: readonly string[], rng: Rng): Act {
+interface Stock {
+  known: readonly Act[]
+  /** Those with calls: few beside all that can be said, and drawn as often. */
+  calling: readonly Act[]
+  pieces: readonly string[]
+}
+
+function mixed({ known, calling, pieces }: Stock, rng: Rng): Act {
+  if (calling.length > 0 && rng.int(2) === 0) return rng.pick(calling)
   const drawn = (most: number) => Array.from({ length: 1 + rng.int(most) }, () => rng.pick(pieces)).join('')
   switch (rng.int(6)) {
     case 0:

@@ -19,7 +19,7 @@ export const bonuses = {
   tildes: (said) => (said.length > 160 ? 0 : Math.min(0.9, 0.15 * count(said, /~/g))),
   /** Rich language: different words of four letters and more. */
   words: (said) =>
-    said.length > 200 ? 0 : Math.min(0.9, new Set(said.toLowerCase().match(/[a-z]{4,}/g)).size / 40),
+    said.length > 300 ? 0 : Math.min(0.9, new Set(said.toLowerCase().match(/[a-z]{4,}/g)).size / 60),
 } as const satisfies Record<string, Bonus>
 
 const tasksOf = (size: number) =>
