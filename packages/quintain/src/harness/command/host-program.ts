@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { clearTimeout, setTimeout } from '../../core/own-time.ts'
 import { withStreams } from '../../core/with-streams.ts'
 import { KeptOutput, outputFields } from '../../sandbox/command-output.ts'
+import { keeper } from '../../sandbox/process/driver.ts'
 import { isAlive } from '../../sandbox/process-table.ts'
 import { LineQueue, mostLineBytes } from './line-queue.ts'
 import type { LineProgram } from './place.ts'
@@ -19,6 +20,8 @@ export class HostProgram implements LineProgram {
   private over = false
   /** Whether anything of its process group may be left. A group that is gone may be another's by the time we stop. */
   private groupLeft = true
+  /** Its group need not end with us any more. */
+  private letGo = (): void => {}
 
   /** With `lines`, its output is read by `line()` and kept nowhere else. */
   constructor(options: {
@@ -36,6 +39,8 @@ export class HostProgram implements LineProgram {
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     this.child = withStreams(spawned)
+    const { pid } = this.child
+    if (pid !== undefined) this.letGo = keeper.hold(pid)
     const { stdin, stdout, stderr } = this.child
     // A program need not read what it is told.
     stdin.on('error', () => {})
@@ -61,6 +66,7 @@ export class HostProgram implements LineProgram {
       this.child.once('exit', (exitCode, signal) => {
         end = { exitCode, signal }
         this.groupLeft = this.child.pid !== undefined && isAlive(-this.child.pid)
+        if (!this.groupLeft) this.letGo()
         setTimeout(settle, outputGraceMs)
       })
       this.child.once('close', settle)
@@ -94,6 +100,7 @@ export class HostProgram implements LineProgram {
       clearTimeout(timer)
     }
     this.signalGroup('SIGKILL')
+    this.letGo()
     await this.ended
   }
 

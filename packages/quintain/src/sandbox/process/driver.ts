@@ -7,8 +7,14 @@ import { findProgram } from '../find-program.ts'
 import { killQuietly, processesWith, startOf } from '../process-table.ts'
 import { sandboxFault } from '../sandbox-fault.ts'
 import { ProcessBox } from './box.ts'
+import { Keeper } from './keeper.ts'
 
 const prefix = 'quintain-box-'
+/** How the folders of this process's boxes begin. */
+const ours = join(tmpdir(), `${prefix}${process.pid}-${startOf(process.pid) ?? '0'}-`)
+
+/** Ends what runs in boxes of this process should it die. */
+export const keeper = new Keeper(ours)
 
 /**
  * No isolation: a command is a process of this machine, with our rights, our network and our files, in a folder of its
@@ -44,8 +50,8 @@ class ProcessDriver implements SandboxDriver {
     const shell = this.#shell()
     if (shell === undefined) throw sandboxFault('sandbox_start_failed', 'there is no bash and no sh')
     options.signal?.throwIfAborted()
-    const name = `${prefix}${process.pid}-${startOf(process.pid) ?? '0'}-`
-    const root = await mkdtemp(join(tmpdir(), name)).catch((error: unknown) => {
+    keeper.start()
+    const root = await mkdtemp(ours).catch((error: unknown) => {
       throw sandboxFault('sandbox_start_failed', 'a temporary folder could not be made', error)
     })
     this.#started += 1
