@@ -73,6 +73,22 @@ test("a body that its provider refuses is the agent's to see and to mend, and no
   expect(JSON.stringify(trajectory)).not.toContain('key-of-the-run')
 })
 
+test('a refusal that is no JSON, as of a proxy, keeps its status', async () => {
+  const page: FakeBehaviour = { kind: 'html', status: 400 }
+  const seen: { status: number; body: unknown }[] = []
+  const { attempt } = await play([page, page], async (turn) => {
+    seen.push(await ask(turn, '/chat/completions', { messages, bananas: 1 }))
+    seen.push(await ask(turn, '/messages', { messages, max_tokens: 5 }))
+    const { body } = await ask(turn, '/chat/completions', { messages })
+    return (body as { choices: { message: { content: string } }[] }).choices[0]!.message.content
+  })
+  expect(seen).toMatchObject([
+    { status: 400, body: { error: { code: 'bad_request' } } },
+    { status: 400, body: { type: 'error' } },
+  ])
+  expect(attempt).toMatchObject({ outcome: 'completed', fault: null })
+})
+
 test('where nothing else was answered, it is a fault: the agent and the endpoint may not go together', async () => {
   const { attempt } = await play([refusal, refusal], async (turn) => {
     await ask(turn, '/chat/completions', { messages })

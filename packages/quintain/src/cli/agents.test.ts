@@ -227,6 +227,13 @@ describe('an agent of the user on the command line', () => {
     expect(again.out).toContain('4 scored')
   })
 
+  test('is a service only by a URL', async () => {
+    for (const url of ['nonsense', 'ftp://127.0.0.1/']) {
+      const { code, err } = await evaluate('--agent-url', url)
+      expect([code, err]).toEqual([2, expect.stringContaining('It must be a URL')])
+    }
+  })
+
   test.each([
     ['missing.mjs', /cannot be loaded/],
     ['throws.mjs', /not today/],

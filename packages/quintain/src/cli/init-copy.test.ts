@@ -145,6 +145,7 @@ describe('init --copy', () => {
     [['x', '--copy', 'theirs/coin', '--from', 'x.jsonl'], '--from or --copy'],
     [['theirs', '--copy', 'theirs/coin'], 'is not empty'],
     [['X Y', '--copy', 'theirs/coin'], 'no name for an npm package'],
+    [['../my-desk', '--copy', 'theirs/coin'], '--dir ../my-desk'],
   ])('%j is refused and leaves nothing behind', async (argv, message) => {
     await files('built', {
       'package.json': '{"name":"@them/built","quintain":{"contract":1,"source":"./src/index.ts"}}',

@@ -13,6 +13,12 @@ const npmName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
 
 function checkName(name: string): void {
   if (npmName.test(name) && name.length <= 214 && name !== 'node_modules' && name !== 'favicon.ico') return
+  if (/^[./\\]|[/\\]$/.test(name) || /^[^@].*[/\\]/.test(name))
+    throw new QuintainError(
+      'usage',
+      `${JSON.stringify(name)} is a path, and what is asked for is the package's name; say where it is to be with --dir: NAME --dir ${name}`,
+      { facts: { name } },
+    )
   const better = name
     .toLowerCase()
     .replace(/[^a-z0-9._~/@-]+/g, '-')

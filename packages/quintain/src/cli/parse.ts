@@ -19,6 +19,12 @@ export function portNumber(text: string): number {
   return port
 }
 
+/** The address of a service. */
+export function httpUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:\/\//i.test(text)) return text
+  throw new InvalidArgumentError('It must be a URL such as http://127.0.0.1:8000.')
+}
+
 /** A number between `least` and `most`. */
 export function numberBetween(least: number, most = Number.POSITIVE_INFINITY): (text: string) => number {
   return (text) => {

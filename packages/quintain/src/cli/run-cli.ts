@@ -11,6 +11,7 @@ import {
   change,
   collect,
   collectPrices,
+  httpUrl,
   numberBetween,
   portNumber,
   share,
@@ -62,8 +63,8 @@ function agentOptions(command: Command, agents: NamedAgent[]): Command {
         agents.push({ command: text })
       },
     )
-    .option('--agent-url <url>', 'an agent of yours that is a service', (url) => {
-      agents.push({ url })
+    .option('--agent-url <url>', 'an agent of yours that is a service', (text) => {
+      agents.push({ url: httpUrl(text) })
     })
 }
 

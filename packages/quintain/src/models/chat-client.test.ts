@@ -543,6 +543,21 @@ describe('deadlines', () => {
     await expect.poll(() => fake.requests[0]!.aborted).toBe(true)
   })
 
+  test('a reply that is too large is asked for once', async () => {
+    const fake = await startFakeModel({ text: 'x'.repeat(5_000) })
+    const model = createChatModel({ model: 'fake', baseUrl: fake.url, maxBodyBytes: 4_000 })
+    try {
+      const thrown: unknown = await model
+        .generate({ messages: [{ role: 'user', content: 'hi' }] }, { signal: new AbortController().signal })
+        .catch((error: unknown) => error)
+      expect(thrown).toMatchObject({ fault: { code: 'reply_too_large', retryable: false } })
+      expect(fake.requests).toHaveLength(1)
+    } finally {
+      await model.close?.()
+      await fake.close()
+    }
+  })
+
   test('a reply that takes longer than the idle deadline, but never pauses for as long, is a reply', async () => {
     const { model } = await setUp(
       { script: [{ kind: 'drip', pieces: 40, gapMs: 40 }] },

@@ -194,7 +194,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
     this.#bytes += chunk.length
     if (this.#bytes > this.#options.maxBodyBytes) {
       const { maxBodyBytes, where } = this.#options
-      this.#expire('reply_too_large', `${where} sent more than ${maxBodyBytes} bytes.`)
+      // It would be as large again.
+      const message = `${where} sent more than ${maxBodyBytes} bytes.`
+      this.#fail(this.#options.fault('reply_too_large', message, { retryable: false }))
       return
     }
     if (this.#events === undefined) {
@@ -207,6 +209,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
       this.#fail(
         this.#options.fault('reply_too_large', `${this.#options.where}: ${(cause as Error).message}.`, {
           cause,
+          retryable: false,
         }),
       )
       return

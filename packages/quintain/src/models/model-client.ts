@@ -58,7 +58,7 @@ export interface ModelClientOptions {
   maxTokensField?: RequestBodyOptions['maxTokensField']
   /** Send reasoning of earlier turns back to where it came from; true when absent. */
   sendReasoning?: boolean
-  /** Longest reply that is read, in bytes; 256 MiB when absent. */
+  /** Longest reply that is read, in bytes; 64 MiB when absent. */
   maxBodyBytes?: number
   /** Sends requests instead of connections of its own; the caller closes it. For tests. */
   dispatcher?: Dispatcher
@@ -117,7 +117,7 @@ export function createModel(options: ModelClientOptions): Model {
     where,
     deadlines: options.deadlines,
     connections: options.connections ?? 1024,
-    maxBodyBytes: options.maxBodyBytes ?? 256 * 1024 * 1024,
+    maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024,
     limiter: options.limiter,
     dispatcher: options.dispatcher,
     redact,

@@ -96,7 +96,8 @@ export function createReplyFaults(options: {
     if (asked !== undefined && objectsToAsks(message, asked.server)) return undefined
     if (writer === 'translated') return { status }
     const { fields = {} } = parseBody(text) ?? {}
-    return Object.keys(fields).length === 0 ? undefined : { status, body: redactTexts(fields, redact) }
+    // Words that are no JSON, as of a proxy, are told in ours.
+    return Object.keys(fields).length === 0 ? { status } : { status, body: redactTexts(fields, redact) }
   }
 
   function readStatus(reply: Exchanged, writer: BodyWriter): void {

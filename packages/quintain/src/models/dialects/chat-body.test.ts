@@ -45,6 +45,11 @@ describe('a body of this dialect goes on as it was written', () => {
       { max_completion_tokens: 10, max_tokens: 4 },
     ],
     [{}, { max_tokens: 10 }],
+    [
+      { max_tokens: 100, n_predict: -1, min_tokens: 50 },
+      { max_tokens: 10, n_predict: 10, min_tokens: 10 },
+    ],
+    [{ n_predict: 4 }, { max_tokens: 10, n_predict: 4 }],
   ])('%j has its limit lowered in its own field', (body, expected) => {
     expect(sent(body, {}, { maxTokens: 10 })).toEqual({ ...minimal, ...expected, model: 'policy' })
   })

@@ -33,6 +33,7 @@ export function passedOnBody(
       body[field] = typeof own === 'number' ? Math.min(own, sampling.maxTokens) : sampling.maxTokens
     }
   }
+  capBeside(body, sampling.maxTokens)
   const toolChoice = heededToolChoice(wire.settings.toolChoice, request.tools, options.server)
   if (typeof toolChoice === 'string' && typeof body['tool_choice'] === 'object')
     body['tool_choice'] = toolChoice
@@ -55,6 +56,15 @@ export function passedOnBody(
     body['stream_options'] = undefined
   }
   return amendedText(body, wire)
+}
+
+/** Fields of llama.cpp and vLLM that ask for tokens beside `max_tokens`, and past it. */
+function capBeside(body: Record<string, unknown>, most: number | undefined): void {
+  if (most === undefined) return
+  for (const field of ['n_predict', 'min_tokens']) {
+    const own = body[field]
+    if (typeof own === 'number') body[field] = own < 0 ? most : Math.min(own, most)
+  }
 }
 
 function sameStop(written: unknown, stop: readonly string[]): boolean {
