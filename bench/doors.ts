@@ -24,7 +24,7 @@ const kinds: readonly Kind[] = ['wordle', 'counter']
 const doors: Readonly<Record<string, number | undefined>> = {
   ors: 5,
   openenv: 5,
-  'nemo-gym': undefined,
+  'nemo-gym': 1,
   hud: 1,
   native: undefined,
 }
@@ -40,7 +40,7 @@ export const bench: Bench = {
   title: 'Doors beside the servers of their protocols',
   about:
     `${sessions} sessions at a time play episodes from a process of their own: Wordle, which answers what is said, and a counter of one tool, 20 calls an episode. ` +
-    "`quintain serve` with its defaults (two workers, isolation, every episode graded and recorded); beside it the same game in Python behind the protocol's own server (ors-sdk, OpenEnv, hud with FastMCP), ungraded and unrecorded. The client is the same for both. " +
+    "`quintain serve` with its defaults (two workers, isolation, every episode graded and recorded); beside it the same game in Python behind the protocol's own server (ors-sdk, OpenEnv, a resources server of nemo-gym, hud with FastMCP), ungraded and unrecorded. The client is the same for both. " +
     `Steps answered per second with openings and ends of episodes between them, ${ms / 1000} s a round after ${warmMs / 1000} s of warming up; they take turns in ${rounds} rounds. Then the memory of a server whose ${idle} sessions of the orders desk are open and idle.`,
   async run(progress) {
     const before = loadavg()[0]!

@@ -4,7 +4,8 @@ import { createServer } from 'node:net'
 import { dirname, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { pythonEnvironment } from '../../conformance/python/environment.ts'
+import { nemoEnvironment } from '../../conformance/nemo-gym/nemo-environment.ts'
+import { type PythonEnvironment, pythonEnvironment } from '../../conformance/python/environment.ts'
 import { cpuTimesOf } from '../cpu-time.ts'
 import { processMemory } from '../process-memory.ts'
 import type { Kind } from './kinds.ts'
@@ -63,10 +64,24 @@ export async function serveOurs(
   }
 }
 
-const peers: Record<string, { environment: string; program: string; scheme: string }> = {
-  ors: { environment: 'conformance/ors', program: 'peer_ors.py', scheme: 'http' },
-  openenv: { environment: 'conformance/openenv', program: 'peer_openenv.py', scheme: 'http' },
-  hud: { environment: 'conformance/hud', program: 'peer_hud.py', scheme: 'tcp' },
+interface Peer {
+  environment(progress: (text: string) => void): Promise<PythonEnvironment | { unavailable: string }>
+  program: string
+  scheme: string
+}
+
+const installed = (folder: string) => (progress: (text: string) => void) =>
+  pythonEnvironment(join(root, folder), progress)
+
+const peers: Record<string, Peer> = {
+  ors: { environment: installed('conformance/ors'), program: 'peer_ors.py', scheme: 'http' },
+  openenv: { environment: installed('conformance/openenv'), program: 'peer_openenv.py', scheme: 'http' },
+  'nemo-gym': {
+    environment: (progress) => nemoEnvironment(progress, join(root, 'conformance/nemo-gym')),
+    program: 'peer_nemo_gym.py',
+    scheme: 'http',
+  },
+  hud: { environment: installed('conformance/hud'), program: 'peer_hud.py', scheme: 'tcp' },
 }
 
 /** The same game behind the protocol's own server in Python, or why there is none here. */
@@ -77,7 +92,7 @@ export async function serveTheirs(
 ): Promise<DoorServer | { unavailable: string }> {
   const peer = peers[door]
   if (peer === undefined) return { unavailable: 'it has no server that can be installed here' }
-  const python = await pythonEnvironment(join(root, peer.environment), progress)
+  const python = await peer.environment(progress)
   if ('unavailable' in python) return python
   const port = await freePort()
   const program = join(root, 'bench/doors', peer.program)

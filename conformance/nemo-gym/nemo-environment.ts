@@ -15,8 +15,9 @@ const wanted = 'nemo-gym==0.7.0'
  */
 export async function nemoEnvironment(
   say: (text: string) => void,
+  folder: string = import.meta.dirname,
 ): Promise<PythonEnvironment | { unavailable: string }> {
-  const python = await pythonEnvironment(import.meta.dirname, say)
+  const python = await pythonEnvironment(folder, say)
   if ('unavailable' in python) return python
   // A new environment has another folder, and so no stamp.
   const stamp = join(python.interpreter, '../..', wanted)
