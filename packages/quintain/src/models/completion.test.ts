@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readTokens } from './completion.ts'
+import { readCompletion, readResponse, readTokens } from './completion.ts'
 
 test.each([[[2 ** 31]], [[4_294_967_303]], [[-1]], [[1.5]]])(
   'ids that no 32 bits hold are left out and flagged, and never become others: %j',
@@ -23,4 +23,11 @@ test('ids are kept as they are up to the largest', () => {
     tokens: { promptIds: Int32Array.of(0, 2 ** 31 - 1), outputIds: Int32Array.of(7) },
     flags: [],
   })
+})
+
+test('choices that nobody asked for are told of', () => {
+  const choice = (content: string) => ({ message: { role: 'assistant', content }, finish_reason: 'stop' })
+  const read = (...contents: string[]) => readResponse(readCompletion({ choices: contents.map(choice) })!)
+  expect(read('one', 'two')).toMatchObject({ message: { content: 'one' }, flags: ['several_choices'] })
+  expect(read('one').flags).toBeUndefined()
 })

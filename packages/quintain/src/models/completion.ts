@@ -16,6 +16,8 @@ export interface RawCompletion {
   id?: string
   model?: string
   usage?: unknown
+  /** There were others beside it, which nobody asked for. */
+  others?: boolean
   promptIds?: number[]
   outputIds?: number[]
   logprobs?: number[]
@@ -52,6 +54,7 @@ export function readCompletion(body: RawMessage): RawCompletion | undefined {
   const message = raw['message']
   if (typeof message !== 'object' || message === null) return undefined
   const completion: RawCompletion = { message: message as RawMessage }
+  if (Array.isArray(choices) && choices.length > 1) completion.others = true
   if (typeof raw['finish_reason'] === 'string') completion.finish = raw['finish_reason']
   if (typeof body['id'] === 'string') completion.id = body['id']
   if (typeof body['model'] === 'string') completion.model = body['model']
@@ -216,6 +219,7 @@ export function readResponse(
   const usage = readUsage(completion.usage)
   const odd = oddCounts(completion.usage)
   if (odd.names.length > 0) flags.push('odd_usage')
+  if (completion.others === true) flags.push('several_choices')
   const version = completion.weightVersion
   return {
     message,

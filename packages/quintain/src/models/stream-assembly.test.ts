@@ -186,7 +186,11 @@ describe('a stream', () => {
     assembly.push(chunk({ content: 'mine' }, 'stop'))
     assembly.push(JSON.stringify({ choices: [], usage: { prompt_tokens: 5, completion_tokens: 2 } }))
     expect(assembly.end()).toMatchObject({
-      completion: { message: { content: 'mine' }, usage: { prompt_tokens: 5, completion_tokens: 2 } },
+      completion: {
+        message: { content: 'mine' },
+        others: true,
+        usage: { prompt_tokens: 5, completion_tokens: 2 },
+      },
     })
   })
 

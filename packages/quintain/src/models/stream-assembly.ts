@@ -103,7 +103,10 @@ export function createStreamAssembly(options: ReaderOptions = {}): ReplyReader {
     for (const raw of choices) {
       if (typeof raw !== 'object' || raw === null) continue
       const choice = raw as RawMessage
-      if (typeof choice['index'] === 'number' && choice['index'] !== 0) continue
+      if (typeof choice['index'] === 'number' && choice['index'] !== 0) {
+        completion.others = true
+        continue
+      }
       if (typeof choice['error'] === 'object' && choice['error'] !== null)
         error ??= readProviderError(choice, redact)
       const delta = choice['delta'] ?? choice['message']
