@@ -48,11 +48,15 @@ test('what was translated from the protocol of a program is its own to mend too,
   expect(await told(401, { error }, 'responses')).toBeUndefined()
 })
 
+test('what is no JSON, as of a proxy, is told by its status, without its words', async () => {
+  expect(await told(400, 'go away')).toEqual({ status: 400 })
+  expect(await told(502, 'go away')).toBeUndefined()
+})
+
 test.each<[string, number, unknown, (DialectName | 'none')?, Partial<ChatModelOptions>?]>([
   ['a wrong key', 401, { error }],
   ['a model that is not there', 404, { error }],
   ['a server that fails', 500, { error }],
-  ['no JSON', 400, 'go away'],
   ['a history that does not fit', 400, { error: { message: 'maximum context length is 5 tokens' } }],
   ['a request that no program wrote', 400, { error }, 'none'],
   [
