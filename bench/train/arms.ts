@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { runCli } from '../../packages/quintain/src/cli/run-cli.ts'
@@ -107,9 +107,9 @@ interface Ran {
 
 /** Runs what a user would type. What came of it is kept beside `out` when it has ended, so that tables that were broken off go on. */
 async function command(argv: readonly string[], out: string): Promise<Ran> {
-  const kept = join(root, `${out}.json`)
+  const kept = resolve(root, `${out}.json`)
   if (!existsSync(kept)) {
-    rmSync(join(root, out), { recursive: true, force: true })
+    rmSync(resolve(root, out), { recursive: true, force: true })
     process.stderr.write(`$ npx quintain ${argv.join(' ')}\n`)
     const printed: string[] = []
     const stdout = { write: (text: string) => printed.push(text) }
