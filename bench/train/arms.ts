@@ -47,9 +47,15 @@ export async function seedArms(game: Game, { seed, out }: { seed: string; out: s
     folder('trained'),
     training(game, { seed, from: folder('warm'), out: folder('trained') }, ...flags),
   )
-  const steps = String(Math.ceil((game.warmSteps * (warm + trained)) / warm))
-  const long = async (name: string, ...more: string[]) =>
-    work(folder(name), imitation(game, { seed, out: folder(name) }, '--steps', steps, ...more))
+  const all = warm + trained
+  /** Imitation for as much work: a step of a long one costs less than one of the warm start, so what falls short is done anew. */
+  const long = async (name: string, ...more: string[]): Promise<number> => {
+    const imitate = (to: string, steps: number) =>
+      work(folder(to), imitation(game, { seed, out: folder(to) }, '--steps', String(steps), ...more))
+    const guess = Math.ceil((game.warmSteps * all) / warm)
+    const used = await imitate(`${name}-guessed`, guess)
+    return imitate(name, Math.ceil((guess * all) / used))
+  }
   const longer = await long('longer')
   const winners = await long('winners', '--winners-only')
   const arm = async (name: string, processorS: number): Promise<Arm> => {
