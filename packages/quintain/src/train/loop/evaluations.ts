@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { folderName } from '../../core/folder-name.ts'
-import { type Fault, foldRun, type Sampling } from '../../core/index.ts'
+import { foldRun, type Sampling } from '../../core/index.ts'
 import type { RolloutRun, TaskSummary } from '../../engine/index.ts'
 import { clusteredMean, clusteredProportion } from '../../stats/index.ts'
 import { trainableReward } from '../advantages.ts'
@@ -9,7 +9,7 @@ import type { EvaluationRecord } from '../records.ts'
 import { trainingFiles } from '../training-folder.ts'
 import type { SplitTasks } from './task-splits.ts'
 import type { EvaluationPlan, Measured } from './train-options.ts'
-import { refuseUnreadable } from './unreadable.ts'
+import { refuseUnread, type Unread, unreadOf } from './unread.ts'
 
 export type Role = EvaluationRecord['role']
 
@@ -76,8 +76,8 @@ export async function measure(
   }
   const end = await run.measure({ ...asked, ...cancel })
   if (end.stop?.code === 'cancelled') return undefined
-  const { faults, ...result } = await resultOf(dir)
-  refuseUnreadable(faults)
+  const { unread, ...result } = await resultOf(dir)
+  refuseUnread(unread)
   const seconds = (performance.now() - began) / 1000
   const head = { schema: 'quintain.train-step', v: 1, kind: 'evaluation' } as const
   const at = new Date().toISOString()
@@ -86,20 +86,22 @@ export async function measure(
 
 interface Result
   extends Pick<EvaluationRecord, 'tasks' | 'rollouts' | 'scored' | 'success' | 'interval' | 'reward'> {
-  /** Of each rollout; undefined where it had none. */
-  faults: (Fault | undefined)[]
+  /** Of each rollout; undefined where the policy has read some of what it was told. */
+  unread: (Unread | undefined)[]
 }
 
 /** Success (the reward, where the environment does not say what success is) with its interval over tasks. */
 async function resultOf(dir: string): Promise<Result> {
-  const { states } = await foldRun(dir, ({ verdict, fault, outcome }) => ({ verdict, fault, outcome }))
+  const { states } = await foldRun(dir, ({ verdict, fault, outcome, counts }) => {
+    return { verdict, fault, outcome, counts }
+  })
   const successes = new Map<string, number[]>()
   const rewards = new Map<string, number[]>()
-  const faults: Result['faults'] = []
+  const unread: Result['unread'] = []
   let scored = 0
   for (const { order, status, chosen } of states) {
     const { reward = null, success = null } = (status === 'scored' && chosen?.verdict) || {}
-    faults.push(chosen?.fault ?? undefined)
+    unread.push(chosen && unreadOf(chosen))
     if (reward === null) continue
     scored++
     listIn(rewards, order.task).push(trainableReward(reward, `order ${order.id} of ${basename(dir)}`))
@@ -113,7 +115,7 @@ async function resultOf(dir: string): Promise<Result> {
     success: byTask.success.mean,
     interval: byTask.success.mean === null ? byTask.reward.interval : byTask.success.interval,
     reward: byTask.reward.mean,
-    faults,
+    unread,
   }
 }
 

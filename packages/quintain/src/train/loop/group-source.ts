@@ -4,7 +4,7 @@ import type { LeftGroup } from '../records.ts'
 import type { Member } from './member.ts'
 import type { TaskDraw } from './task-draw.ts'
 import type { Stragglers } from './train-options.ts'
-import { refuseUnreadable } from './unreadable.ts'
+import { refuseUnread, type Unread } from './unread.ts'
 
 /** A group as it comes to a step. */
 export interface PlayedGroup {
@@ -95,8 +95,8 @@ export class GroupSource {
   private gathering = false
   private stopped = false
   private failure: unknown
-  /** Faults of all that has ended, until something was read; empty at first. */
-  private unread: Member['fault'][] | undefined = []
+  /** Of all that has ended, until something was read; empty at first. */
+  private unread: Unread[] | undefined = []
   private wake: (() => void) | undefined
   private readonly plays = new Set<Promise<void>>()
 
@@ -123,7 +123,7 @@ export class GroupSource {
 
   /**
    * Groups for a step; none where nothing came that can be learned from. Rejects when rollouts cannot be recorded,
-   * and with `prompt_invalid` when all of the first ones failed because the policy has no tokens for what it was told.
+   * and with `prompt_invalid` or `context_overflow` when the policy read nothing in any of the first ones.
    */
   async take(step: number): Promise<Taken> {
     const left: LeftOut[] = []
@@ -134,7 +134,7 @@ export class GroupSource {
       for (;;) {
         if (this.failure !== undefined) throw this.failure
         // What the policy cannot read ends at once: nothing replaces it before the others have shown whether it can read them.
-        if (this.waitedFor().length === 0) refuseUnreadable(this.unread ?? [])
+        if (this.waitedFor().length === 0) refuseUnread(this.unread ?? [])
         const kept = this.sortOut(left)
         if (this.stopped) return { groups: [], left, stopped: true }
         if (this.isEnough(kept)) return { groups: this.given(kept), left, stopped: false }
@@ -356,8 +356,10 @@ export class GroupSource {
 
   /** Remembers how rollouts ended as long as none could be read. */
   private sawRead(members: readonly Member[]): void {
-    this.unread?.push(...members.map(({ fault }) => fault))
-    if (this.unread?.some((fault) => fault?.code !== 'prompt_invalid')) this.unread = undefined
+    for (const { unread } of members) {
+      if (unread === undefined) this.unread = undefined
+      else this.unread?.push(unread)
+    }
   }
 
   /** By the order of the plan, however they ended. */

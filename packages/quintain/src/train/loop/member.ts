@@ -1,8 +1,9 @@
-import type { Fault, VerdictSummary } from '../../core/index.ts'
+import type { VerdictSummary } from '../../core/index.ts'
 import type { Rollout } from '../../engine/index.ts'
 import { type TokenRow, trainingRows } from '../../rows/index.ts'
 import type { GradedRollout } from '../groups.ts'
 import type { Algorithm } from '../records.ts'
+import { type Unread, unreadOf } from './unread.ts'
 
 /** A verifier that is looked at beside the reward: a metric or reward of the environment by name, or a function. */
 export type Shadow = string | ((rollout: Rollout) => number | null)
@@ -18,8 +19,8 @@ export interface Member extends GradedRollout {
   oldest: number | undefined
   /** Why it has no reward, in one line. */
   unscored: string | undefined
-  /** The fault that ended it. */
-  fault: Pick<Fault, 'code' | 'message'> | undefined
+  /** Why the policy has read nothing of what it was told. */
+  unread: Unread | undefined
 }
 
 /** Flags of replies that a renderer could not make a message of. */
@@ -49,7 +50,7 @@ export function memberOf(
     turns: counts.turns,
     oldest: oldestVersion(rows),
     unscored: reward === null ? whyUnscored(fault?.message, verdict) : undefined,
-    fault: fault === null ? undefined : { code: fault.code, message: fault.message },
+    unread: unreadOf(attempt),
   }
 }
 

@@ -54,7 +54,7 @@ export async function resumeTraining(options: ResumeTrainingOptions): Promise<Tr
       model: policy.model,
       ...(settings.tasks === undefined ? {} : { tasks: settings.tasks }),
       onOpened: ({ tasks }) => {
-        splits = splitTasks(tasks, recordedSplits(settings.splits, record.splits), record.seed)
+        splits = splitTasks(tasks, recordedSplits(settings.splits, record.splits), { seed: record.seed })
       },
     })
     return await trainOn(run, async () => {

@@ -78,8 +78,12 @@ describe('a training stops', () => {
     expect(stopOf(steps, {})).toBeUndefined()
     expect(stopOf([...steps, madeUpStep(7, dead)], {})).toMatchObject({
       reason: 'all_dead',
-      says: expect.stringContaining('48 of equal rewards'),
+      says: expect.stringMatching(/48 of equal rewards.*came to the same reward.*too hard/),
     })
+    // A policy that sampled nothing is no task that is too hard.
+    const mute = [1, 2, 3].map((step) => madeUpStep(step, { ...dead, left: { untrainable: 8 } }))
+    expect(stopOf(mute, {})?.says).toMatch(/8 without tokens to learn from.*sampled nothing/)
+    expect(stopOf(mute, {})?.says).not.toMatch(/same reward|too hard/)
   })
 
   test('at once when nothing is scored, with the reason', () => {

@@ -67,15 +67,22 @@ function deadStop(steps: readonly StepRecord[]): Stop | undefined {
   const left = last.map((step) =>
     Object.entries(step.left).map(([why, count]) => `${count} ${whyLeftTexts[why] ?? why}`),
   )
-  const success = last.at(-1)!.success
-  const advice =
-    success === null || success > 0.5
-      ? 'The tasks are too easy for it: take harder ones.'
-      : 'The tasks are too hard for it: warm it up by imitation first, take easier ones, or larger groups.'
   return {
     reason: 'all_dead',
-    says: `${mostDeadSteps} steps in a row had no group to learn from (${left.at(-1)!.join(', ')} in the last): in each, all rollouts came to the same reward. ${advice}`,
+    says: `${mostDeadSteps} steps in a row had no group to learn from (${left.at(-1)!.join(', ')} in the last). ${deadAdvice(last.at(-1)!)}`,
   }
+}
+
+function deadAdvice({ left, success }: StepRecord): string {
+  const [why] = Object.entries(left).sort(([, a], [, b]) => b - a)[0] ?? []
+  if (why === 'untrainable')
+    return 'The policy sampled nothing in them: see in their rollouts (`quintain show`) why, such as a context that what it is told fills.'
+  if (why !== 'zero_variance')
+    return 'The report of the run says what became of their rollouts (`quintain report`).'
+  const same = 'In each, all rollouts came to the same reward.'
+  return success === null || success > 0.5
+    ? `${same} The tasks are too easy for it: take harder ones.`
+    : `${same} The tasks are too hard for it: warm it up by imitation first, take easier ones, or larger groups.`
 }
 
 function budgetStop(

@@ -43,10 +43,15 @@ const optionOf = { train: '--split', validation: '--validation-split', test: '--
 
 /**
  * Parts tasks by what they are for. Where the environment has no split for validation or test tasks, or the one that it has is
- * trained on, a part of the training split is drawn for them by the seed and held out of training. Throws `usage` for a split
- * that no task has, or that is asked for by name for two things, and `no_tasks` where nothing is left to train on.
+ * trained on, a part of the training split is drawn for them by the seed and held out of training. `read`: no more tasks than
+ * that were read, and there may be others. Throws `usage` for a split that no task has, or that is asked for by name for two
+ * things, and `no_tasks` where nothing is left to train on.
  */
-export function splitTasks(tasks: readonly TaskSummary[], wanted: Splits, seed: string): SplitTasks {
+export function splitTasks(
+  tasks: readonly TaskSummary[],
+  wanted: Splits,
+  { seed, read }: { seed: string; read?: number | undefined },
+): SplitTasks {
   const known = [...new Set(tasks.map(({ split }) => split))]
   const named = (role: keyof typeof optionOf, name: string): string => {
     if (known.includes(name)) return name
@@ -56,7 +61,7 @@ export function splitTasks(tasks: readonly TaskSummary[], wanted: Splits, seed: 
       { facts: { role, split: name, known } },
     )
   }
-  const train = wanted.train === undefined ? defaultTrain(known) : named('train', wanted.train)
+  const train = wanted.train === undefined ? defaultTrain(known, read) : named('train', wanted.train)
   const given = (role: Role) => (typeof wanted[role] === 'string' ? named(role, wanted[role]) : undefined)
   const byName = { validation: given('validation'), test: given('test') }
   refuseTwice(train, byName)
@@ -113,9 +118,13 @@ export function partedOf({ names, train, validation, test }: SplitTasks): Parted
 }
 
 /** The splits of a training that goes on: what it began without, it goes on without. */
-export function recordedSplits(wanted: Splits, { validation, test }: TrainingRecord['splits']): Splits {
+export function recordedSplits(
+  wanted: Splits,
+  { train, validation, test }: TrainingRecord['splits'],
+): Splits {
   return {
     ...wanted,
+    train,
     ...(validation === null ? { validation: false } : {}),
     ...(test === null ? { test: false } : {}),
   }
@@ -148,8 +157,15 @@ function heldOutCount(wanted: Splits[Role], tasks: number): number {
   return Math.max(usual, Math.min(fewHeldOut, Math.floor(mostShare * tasks)))
 }
 
-function defaultTrain(known: readonly string[]): string {
+function defaultTrain(known: readonly string[], read: number | undefined): string {
   if (known.includes('train')) return 'train'
+  if (read !== undefined) {
+    throw new QuintainError(
+      'usage',
+      `Of the ${read} tasks that were read (-n) none is of a split "train"; they are of ${known.join(', ')}. Read more, or say which split is trained on (--split NAME).`,
+      { facts: { known, read } },
+    )
+  }
   if (known.length === 1) return known[0]!
   throw new QuintainError(
     'usage',

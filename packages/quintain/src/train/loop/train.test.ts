@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { type AttemptRecord, environment, foldRun, type OrderState, tool } from '../../core/index.ts'
 import { summarize } from '../../report/index.ts'
 import { runRows } from '../../rows/index.ts'
+import { createTableLearner } from '../__fixtures__/table-engine.ts'
 import { chatRenderer } from '../chat-renderer.ts'
 import type { Learner } from '../engine.ts'
 import type { EvaluationRecord, StepRecord } from '../records.ts'
@@ -269,6 +270,16 @@ describe('what goes wrong', () => {
       const { dir, reason, says } = await train(await echoTraining({ ...options, renderer: blind, evaluate }))
       expect(reason).toBe('all_unscored')
       expect(says).toMatch(/No token of the policy's vocabulary begins .*begin anew with another vocabulary/)
+      expect((await statesOf(dir)).length).toBeLessThanOrEqual(3 * 6)
+    }
+  })
+
+  test('a context that what it is told fills: it stops once that is plain, and says what to do', async () => {
+    const learner = () => createTableLearner({ vocabulary: echoRenderer().vocabulary, context: 2, order: 3 })
+    for (const evaluate of [false, { every: 1 }] as const) {
+      const { dir, reason, says } = await train(await echoTraining({ learner: learner(), evaluate }))
+      expect(reason).toBe('all_dead')
+      expect(says).toMatch(/no room for a reply in any .* context of the policy is 2 tokens.*--context/)
       expect((await statesOf(dir)).length).toBeLessThanOrEqual(3 * 6)
     }
   })

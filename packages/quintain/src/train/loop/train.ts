@@ -50,7 +50,7 @@ export async function train(options: TrainOptions): Promise<TrainingEnd> {
       sampling: settings.sampling,
       onOpened: ({ tasks, environment, needs }) => {
         checkNeeds(needs, renderer)
-        splits = splitTasks(tasks, settings.splits, seed)
+        splits = splitTasks(tasks, settings.splits, { seed, read: settings.tasks })
         checkSettings(settings, algorithm, environment.rewards)
         checkShadow(settings.shadow, environment)
       },

@@ -277,6 +277,13 @@ class Training {
         says: `The policy cannot read what the environment says, so that no rollout was scored. ${thrown.message} Going on does not help: begin anew with another vocabulary, \`bytes\` or the environment's own where it has one.`,
       }
     }
+    if (QuintainError.isInstance(thrown) && thrown.code === 'context_overflow') {
+      const { context } = this.parts.learner.capabilities
+      return {
+        reason: 'all_dead',
+        says: `${thrown.message} The context of the policy is ${context} tokens. Going on does not help: begin anew with a policy of a larger one (--context), or let the environment say less.`,
+      }
+    }
     return {
       reason: 'failed',
       says: `${messageOf(thrown)}${kept} \`quintain resume ${run.dir}\` goes on from there.`,
