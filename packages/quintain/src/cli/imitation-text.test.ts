@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatImitation, type ImitationReport } from './imitation-text.ts'
+import { formatImitation, type ImitationReport, imitationProgressText } from './imitation-text.ts'
 
 const report: ImitationReport = {
   schema: 'quintain.imitation',
@@ -45,4 +45,23 @@ test('stopped, it says what was kept and that it is not resumed', () => {
     /stopped after 9 of 14 steps; the policy as it was then is written.*cannot be resumed.*--from warm/,
   )
   expect(stopped(0)).toMatch(/stopped after 0 of 14 steps; nothing was written\n/)
+})
+
+test('a held-out loss that was not measured, or that rose, is called so', () => {
+  const ended = (after: number | null, reason: ImitationReport['end']['reason'] = 'done') =>
+    formatImitation({ ...report, end: { ...report.end, reason, heldOut: { before: 2, after } } })
+  expect(ended(null, 'cancelled')).toMatch(/held out +2\.000 before, not measured after/)
+  expect(ended(null, 'not_finite')).toMatch(/held out +2\.000 before, no number after/)
+  expect(ended(7)).toMatch(/7\.000 after .*; worse than before: lower the learning rate/)
+  expect(ended(2.01)).not.toMatch(/worse/)
+})
+
+test('the live line says after which step the held-out loss was measured', () => {
+  const at = (step: number) =>
+    imitationProgressText({
+      ...{ step, epoch: 1, progress: 0.5, loss: 0.5, gradNorm: 1, learningRate: 1e-3, elapsedS: 2 },
+      measured: { step: 0, loss: 2 },
+    })
+  expect(at(4)).toMatch(/held-out 2\.000 \(step 0\)$/)
+  expect(at(0)).toMatch(/held-out 2\.000$/)
 })

@@ -34,20 +34,28 @@ export interface ImitationReport {
   end: Omit<ImitationEnd, 'error'>
 }
 
+/** A step, and the latest loss of what is held out with the step after which it was measured. */
+export interface ImitationProgress extends Omit<ImitationStep, 'heldOut'> {
+  measured: { step: number; loss: number } | undefined
+}
+
 /** Imitation on one line: how far, how long yet, and the losses. */
 export function imitationProgressText({
   step,
   epoch,
   progress,
   loss,
-  heldOut,
+  measured,
   elapsedS,
-}: ImitationStep): string {
+}: ImitationProgress): string {
   const parts = [`step ${countText(step)}`, `epoch ${epoch.toFixed(1)}`]
   if (progress > 0 && progress < 1)
     parts.push(`${durationText((1000 * elapsedS * (1 - progress)) / progress)} left`)
   if (loss !== null) parts.push(`loss ${scoreText(loss)}`)
-  if (heldOut !== undefined) parts.push(`held-out ${scoreText(heldOut)}`)
+  if (measured !== undefined) {
+    const earlier = measured.step === step ? '' : ` (step ${countText(measured.step)})`
+    parts.push(`held-out ${scoreText(measured.loss)}${earlier}`)
+  }
   return parts.join('  ')
 }
 
@@ -69,6 +77,9 @@ export function leftText(left: Partial<Record<NoExample, number>>): string {
     .join(', ')
 }
 
+/** Share by which the loss of what is held out may rise before it is worth a word. */
+const worseThan = 0.05
+
 /** What was held out, and how the loss on it moved; undefined where nobody would expect it. */
 function heldOutText({ examples, end, recipe }: ImitationReport): string | undefined {
   const { heldOut, heldOutOf, learned, distinct } = examples
@@ -77,7 +88,14 @@ function heldOutText({ examples, end, recipe }: ImitationReport): string | undef
   if (end.heldOut !== null) {
     const { count, what } = heldOutOf
     const parts = plural(count, what === 'task' ? 'task' : `distinct ${recipe === 'dpo' ? 'pair' : what}`)
-    return `${scoreText(end.heldOut.before)} before, ${scoreText(end.heldOut.after)} after (${plural(heldOut, unit)} of ${parts}, not learned from)`
+    const { before, after } = end.heldOut
+    const unknown = end.reason === 'cancelled' ? 'not measured after' : 'no number after'
+    const then = after === null ? unknown : `${scoreText(after)} after`
+    const worse =
+      after !== null && after > before * (1 + worseThan)
+        ? '; worse than before: lower the learning rate, or make fewer steps'
+        : ''
+    return `${scoreText(before)} before, ${then} (${plural(heldOut, unit)} of ${parts}, not learned from)${worse}`
   }
   return heldOut === 0 && learned >= 40 && distinct < learned
     ? `nothing (${plural(distinct, `distinct ${unit}`)}; --held-out SHARE holds out whole ones)`

@@ -6,12 +6,17 @@ import { quintainVersion } from '../core/version.ts'
 import { printableLine, styleFor } from '../report/index.ts'
 import { checkpointFiles, writeCheckpoint } from '../train/checkpoint.ts'
 import { distinctOf, holdOut } from '../train/hold-out.ts'
-import { type ImitationEnd, type ImitationStep, imitate } from '../train/imitate.ts'
+import { type ImitateOptions, type ImitationEnd, imitate } from '../train/imitate.ts'
 import { learnsFrom } from '../train/recipes.ts'
 import type { Algorithm } from '../train/records.ts'
 import { type ExitCode, exitCodeOfError, exitCodes } from './exit-codes.ts'
 import { demonstrations, type ExampleFlags, preferences } from './imitation-examples.ts'
-import { formatImitation, type ImitationReport, imitationProgressText } from './imitation-text.ts'
+import {
+  formatImitation,
+  type ImitationProgress,
+  type ImitationReport,
+  imitationProgressText,
+} from './imitation-text.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import type { CliIo } from './io.ts'
 import { type LearnerFlags, type OpenedLearner, openLearner } from './open-learner.ts'
@@ -101,7 +106,8 @@ export async function sftCommand(
     if (end.steps > 0) await save(target, opened, report, algorithm, seed)
     if (flags.json) io.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
     else io.stdout.write(formatImitation(report, { style: styleFor(io.stdout, io.env) }))
-    if (flags.quiet !== true && end.steps > 0) tellNext(out ?? '', await environmentOf(read.runs, io.cwd), io)
+    if (flags.quiet !== true && end.steps > 0 && end.reason !== 'not_finite')
+      tellNext(out ?? '', await environmentOf(read.runs, io.cwd), io)
     return exitCodeOf(end)
   } finally {
     await opened.learner.close()
@@ -131,7 +137,7 @@ async function checkedTarget(out: string | undefined, force: boolean, cwd: strin
 async function driveImitation(
   flags: SftFlags,
   io: CliIo,
-  run: (control: { signal: AbortSignal; onStep: (step: ImitationStep) => void }) => Promise<ImitationEnd>,
+  run: (control: Pick<ImitateOptions, 'signal' | 'hardSignal' | 'onStep'>) => Promise<ImitationEnd>,
 ): Promise<ImitationEnd> {
   const display = createDisplay(io.stderr, imitationProgressText, { quiet: flags.quiet === true })
   const interrupts = listenForInterrupts(
@@ -139,13 +145,14 @@ async function driveImitation(
     (text) => display.say(text),
     'Stopping: the policy as it is will be written. It cannot be resumed; begin another --from it.',
   )
-  let heldOut: number | undefined
+  let measured: ImitationProgress['measured']
   try {
     return await run({
       signal: interrupts.signal,
+      hardSignal: interrupts.hardSignal,
       onStep(step) {
-        heldOut = step.heldOut ?? heldOut
-        display.update({ ...step, ...(heldOut === undefined ? {} : { heldOut }) })
+        if (step.heldOut !== undefined) measured = { step: step.step, loss: step.heldOut }
+        display.update({ ...step, measured })
       },
     })
   } finally {

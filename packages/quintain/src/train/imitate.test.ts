@@ -126,6 +126,34 @@ describe('imitation', () => {
     expect(end).toMatchObject({ reason: 'cancelled', steps: 3 })
   })
 
+  test('cut short, it measures what is held out with the weights that it leaves', async () => {
+    const stop = new AbortController()
+    const heldOut = examples.slice(0, 2)
+    const { end } = await imitated({
+      heldOut,
+      signal: stop.signal,
+      onStep: ({ step }) => step === 3 && stop.abort(),
+    })
+    const { end: whole } = await imitated({ heldOut, steps: 50, epochs: 20 })
+    expect(end.heldOut?.after).toBeLessThan(end.heldOut!.before)
+    expect(end.heldOut?.after).toBeGreaterThan(whole.heldOut!.after!)
+  })
+
+  test('told to stop at once, it does not say that it measured', async () => {
+    const [soft, hard] = [new AbortController(), new AbortController()]
+    const { end } = await imitated({
+      heldOut: examples.slice(0, 2),
+      signal: soft.signal,
+      hardSignal: hard.signal,
+      onStep({ step }) {
+        if (step !== 3) return
+        soft.abort()
+        hard.abort()
+      },
+    })
+    expect(end).toMatchObject({ reason: 'cancelled', steps: 3, heldOut: { after: null } })
+  })
+
   test('nothing to imitate is refused', async () => {
     await expect(imitate({ learner: learnerOf(), algorithm, examples: [] })).rejects.toMatchObject({
       code: 'usage',
@@ -148,7 +176,8 @@ describe('imitation', () => {
         operation,
       )
     }
-    const end = await imitate({ learner, algorithm, examples, epochs: 20 })
+    const end = await imitate({ learner, algorithm, examples, heldOut: examples.slice(0, 2), epochs: 20 })
+    expect(end.heldOut?.after).toBeLessThan(end.heldOut!.before)
     expect(end).toMatchObject({ reason: 'not_finite', steps: 2, error: { code: 'not_finite' } })
     expect(end.says).toMatch(/step 3 .* games\.jsonl:\d+.*weights are those of step 2/)
     expect(learner.version).toBe(2)

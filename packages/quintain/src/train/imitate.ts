@@ -20,7 +20,10 @@ export interface ImitateOptions {
   seed?: string
   /** Examples that are not learned from: their loss is measured before the first step, after the last, and every so often. */
   heldOut?: readonly Example[]
+  /** Ends it after the step that is under way; what is held out is measured once more. */
   signal?: AbortSignal
+  /** Leaves out that measurement too. */
+  hardSignal?: AbortSignal
   onStep?: (step: ImitationStep) => void
 }
 
@@ -52,7 +55,8 @@ export interface ImitationEnd {
   elapsedS: number
   /** Mean over the last tenth of the steps; null without a step. */
   loss: number | null
-  heldOut: { before: number; after: number } | null
+  /** Loss of what is held out, as the algorithm normalises it. `after` is of the weights at the end, null where that was not measured. */
+  heldOut: { before: number; after: number | null } | null
   /** Why, where a loss or a gradient was no number. */
   error?: unknown
 }
@@ -70,7 +74,17 @@ const measurements = 10
  * Throws `usage` for no examples, and what the learner throws for examples that it cannot take.
  */
 export async function imitate(options: ImitateOptions): Promise<ImitationEnd> {
-  const { learner, algorithm, examples, seconds, seed = '0', heldOut = [], signal, onStep } = options
+  const {
+    learner,
+    algorithm,
+    examples,
+    seconds,
+    seed = '0',
+    heldOut = [],
+    signal,
+    hardSignal,
+    onStep,
+  } = options
   if (examples.length === 0)
     throw new QuintainError(
       'usage',
@@ -80,7 +94,7 @@ export async function imitate(options: ImitateOptions): Promise<ImitationEnd> {
   const total = stepsOf(options, perStep)
   const loss = lossOf(algorithm)
   const run = `imitate-${randomUUID()}`
-  const measure = () => (heldOut.length === 0 ? undefined : lossOn(learner, algorithm, heldOut))
+  const measure = () => lossOn(learner, algorithm, heldOut, hardSignal)
   const stream = endless(examples, seed)
   const losses: number[] = []
   let [step, seq, elapsedS, measuredAt] = [0, 0, 0, 0]
@@ -88,10 +102,13 @@ export async function imitate(options: ImitateOptions): Promise<ImitationEnd> {
   const epoch = () => (step * perStep) / examples.length
 
   const before = await measure()
-  let latest = before
-  if (before !== undefined)
-    onStep?.({ ...nothing, step: 0, epoch: 0, progress: 0, heldOut: before, elapsedS: 0 })
-  const end = (reason: ImitationEnd['reason'], says: string, error?: unknown): ImitationEnd => {
+  let latest = { step: 0, loss: before }
+  if (before !== null) onStep?.({ ...nothing, step: 0, epoch: 0, progress: 0, heldOut: before, elapsedS: 0 })
+  const end = async (
+    reason: ImitationEnd['reason'],
+    says: string,
+    error?: unknown,
+  ): Promise<ImitationEnd> => {
     const tail = losses.slice(-Math.max(1, Math.ceil(losses.length / 10)))
     return {
       reason,
@@ -100,7 +117,8 @@ export async function imitate(options: ImitateOptions): Promise<ImitationEnd> {
       epochs: epoch(),
       elapsedS,
       loss: tail.length === 0 ? null : tail.reduce((sum, one) => sum + one, 0) / tail.length,
-      heldOut: before === undefined || latest === undefined ? null : { before, after: latest },
+      heldOut:
+        before === null ? null : { before, after: latest.step === step ? latest.loss : await measure() },
       ...(error === undefined ? {} : { error }),
     }
   }
@@ -111,32 +129,16 @@ export async function imitate(options: ImitateOptions): Promise<ImitationEnd> {
     const batch = Array.from({ length: perStep }, () => stream.next().value)
     const learningRate = learningRateAt(algorithm.adam, progress())
     const { adam } = algorithm
+    let made: { loss: number; gradNorm: number }
     try {
-      const passed = await learner.forwardBackward(imitationBatch(batch, algorithm), loss, {
+      const { loss: value } = await learner.forwardBackward(imitationBatch(batch, algorithm), loss, {
         run,
         seq: ++seq,
       })
       const { gradNorm } = await learner.optimStep({ ...adam, learningRate }, { run, seq: ++seq })
-      step++
-      elapsedS += (performance.now() - start) / 1000
-      losses.push(passed.loss)
-      const due = Math.floor(progress() * measurements) > measuredAt || step === total
-      if (due && heldOut.length > 0) {
-        measuredAt = Math.floor(progress() * measurements)
-        latest = await measure()
-      }
-      onStep?.({
-        step,
-        epoch: epoch(),
-        progress: progress(),
-        loss: passed.loss,
-        gradNorm,
-        learningRate,
-        elapsedS,
-        ...(due && latest !== undefined ? { heldOut: latest } : {}),
-      })
+      made = { loss: value, gradNorm }
     } catch (error) {
-      if (!QuintainError.isInstance(error) || error.code !== 'not_finite') throw error
+      if (!isNotFinite(error)) throw error
       const names = batch.map(({ from }) => from)
       const shown = names.length > 5 ? `${names.slice(0, 5).join(', ')}, …` : names.join(', ')
       return end(
@@ -145,12 +147,29 @@ export async function imitate(options: ImitateOptions): Promise<ImitationEnd> {
         error,
       )
     }
+    step++
+    elapsedS += (performance.now() - start) / 1000
+    losses.push(made.loss)
+    if (Math.floor(progress() * measurements) > measuredAt || step === total) {
+      measuredAt = Math.floor(progress() * measurements)
+      latest = { step, loss: await measure() }
+    }
+    onStep?.({
+      step,
+      epoch: epoch(),
+      progress: progress(),
+      ...made,
+      learningRate,
+      elapsedS,
+      ...(latest.step === step && latest.loss !== null ? { heldOut: latest.loss } : {}),
+    })
   }
-  if (step < total) {
-    latest = await measure()
-    return end('budget', `the time was over after ${step} steps`)
-  }
+  if (step < total) return end('budget', `the time was over after ${step} steps`)
   return end('done', `all ${step} steps`)
+}
+
+function isNotFinite(thrown: unknown): thrown is QuintainError {
+  return QuintainError.isInstance(thrown) && thrown.code === 'not_finite'
 }
 
 const nothing = { loss: null, gradNorm: null, learningRate: null }
@@ -172,12 +191,29 @@ function* endless(examples: readonly Example[], seed: string): Generator<Example
 /** Examples a forward pass, so that memory is bounded. */
 const atOnce = 64
 
-/** The loss of examples under a learner, as the algorithm normalises it; no gradient. */
-async function lossOn(learner: Learner, algorithm: Algorithm, examples: readonly Example[]): Promise<number> {
+/**
+ * The loss of examples under a learner, as the algorithm normalises it; no gradient. Null of no examples, where it is no
+ * number, and where the signal says stop.
+ */
+async function lossOn(
+  learner: Learner,
+  algorithm: Algorithm,
+  examples: readonly Example[],
+  signal: AbortSignal | undefined,
+): Promise<number | null> {
+  if (examples.length === 0) return null
   const loss = resolveLoss(lossOf(algorithm))
   const data = imitationBatch(examples, algorithm)
   const logprobs: Float32Array[] = []
-  for (let from = 0; from < data.length; from += atOnce)
-    logprobs.push(...(await learner.forward(data.slice(from, from + atOnce))).logprobs)
-  return loss(data, logprobs).loss
+  for (let from = 0; from < data.length; from += atOnce) {
+    if (signal?.aborted) return null
+    try {
+      logprobs.push(...(await learner.forward(data.slice(from, from + atOnce))).logprobs)
+    } catch (thrown) {
+      if (isNotFinite(thrown)) return null
+      throw thrown
+    }
+  }
+  const { loss: value } = loss(data, logprobs)
+  return Number.isFinite(value) ? value : null
 }
