@@ -1,11 +1,17 @@
 import { QuintainError } from '../core/errors.ts'
 import type { AdamParams } from './engine.ts'
 
+/**
+ * The square of a gradient below 3.7e-23 is 0 in fp32, whose least number is 1.4e-45. An eps of that size or less would divide
+ * by next to nothing there, and 0 by 0 where it is none.
+ */
+const leastEps = 1e-22
+
 const bounds = {
   learningRate: [0, 10],
   beta1: [0, 1 - 1e-9],
   beta2: [0, 1 - 1e-9],
-  eps: [0, 1],
+  eps: [leastEps, 1],
   weightDecay: [0, 100],
   gradClipNorm: [0, Number.MAX_VALUE],
 } as const

@@ -5,12 +5,14 @@ import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256 } from '../core/canonical.ts'
 import { savedState } from './__fixtures__/saved-state.ts'
 import { createTableLearner } from './__fixtures__/table-engine.ts'
 import { chatRenderer } from './chat-renderer.ts'
 import { checkpointDigest, checkpointFiles, readRenderer, writeCheckpoint } from './checkpoint.ts'
 import { readEngineState, readModelShape, writeEngineState } from './engine-state.ts'
 import { replaceFolder } from './replace-folder.ts'
+import { encodeSafetensors } from './safetensors.ts'
 
 let root: string
 let folder: string
@@ -99,10 +101,27 @@ describe('a learner that was written', () => {
     await expect(readEngineState(join(root, 'nowhere'))).rejects.toMatchObject({ code: 'checkpoint_invalid' })
   })
 
-  it('is refused when its numbers are none', async () => {
-    const broken = savedState(7)
+  it('is not written when its numbers are none, and the one before stays', async () => {
+    await writeEngineState(folder, savedState(7))
+    const broken = savedState(8)
     broken.weights.get('head')!.data[3] = Number.NaN
-    await writeEngineState(folder, broken)
+    await expect(writeEngineState(folder, broken)).rejects.toMatchObject({
+      code: 'not_finite',
+      message: expect.stringContaining('head[3] is NaN'),
+    })
+    expect(await readEngineState(folder)).toEqual(savedState(7))
+  })
+
+  it('is refused when its numbers are none, whoever wrote it', async () => {
+    const { weights } = savedState(7)
+    await writeEngineState(folder, savedState(7))
+    weights.get('head')!.data[3] = Number.NaN
+    const bytes = encodeSafetensors({ tensors: weights })
+    await writeFile(join(folder, checkpointFiles.weights), bytes)
+    const statePath = join(folder, checkpointFiles.state)
+    const state = JSON.parse(await readFile(statePath, 'utf8'))
+    state.digests[checkpointFiles.weights] = sha256(bytes)
+    await writeFile(statePath, JSON.stringify(state))
     await expect(readEngineState(folder)).rejects.toMatchObject({
       code: 'checkpoint_invalid',
       message: expect.stringContaining('head[3] is NaN'),

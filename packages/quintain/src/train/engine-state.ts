@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { sha256 } from '../core/canonical.ts'
-import { messageOf } from '../core/errors.ts'
+import { messageOf, QuintainError } from '../core/errors.ts'
 import { checkpointFiles, invalid, readPart } from './checkpoint.ts'
 import type { ModelShape } from './engine.ts'
 import { replaceFolder } from './replace-folder.ts'
@@ -38,8 +38,12 @@ const stateFile = z.object({
   digests: z.record(z.string(), z.string()),
 })
 
-/** Writes a learner to a folder, all or nothing. Throws `disk_full` and `output_io`. */
+/**
+ * Writes a learner to a folder, all or nothing. Throws `not_finite` for weights or moments that are no numbers, which nobody could
+ * take up again, `disk_full` and `output_io`.
+ */
 export async function writeEngineState(folder: string, state: EngineState): Promise<void> {
+  refuseNotFinite(state)
   const files = new Map<string, Uint8Array>()
   files.set(checkpointFiles.model, jsonOf({ schema: 'quintain.model', v: 1, ...state.model }))
   files.set(checkpointFiles.weights, encodeSafetensors({ tensors: state.weights }))
@@ -106,6 +110,19 @@ function checkShape(folder: string, model: ModelShape, wanted: ModelShape): void
     .filter((name) => model.sizes[name] !== wanted.sizes[name])
     .map((name) => `${name} ${model.sizes[name] ?? 'none'} and not ${wanted.sizes[name] ?? 'none'}`)
   throw invalid(folder, `its policy is of another shape: ${differences.join(', ')}`)
+}
+
+function refuseNotFinite({ weights, optimiser = new Map(), version }: EngineState): void {
+  try {
+    finite(weights)
+    finite(optimiser)
+  } catch (cause) {
+    throw new QuintainError(
+      'not_finite',
+      `The policy has become no policy and was not written: ${messageOf(cause)}. What was written before is as it was; begin again from that, with a lower learning rate.`,
+      { cause, facts: { version } },
+    )
+  }
 }
 
 function finite(tensors: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor> {

@@ -303,6 +303,8 @@ describe('what is refused leaves the embedded learner as it was', () => {
       { learningRate: -1 },
       { learningRate: 1, beta1: 1 },
       { learningRate: 1, gradClipNorm: -1 },
+      // A moment whose square is 0 in fp32 would be divided by it.
+      { learningRate: 1, eps: 0 },
     ]) {
       await expect(learner.optimStep(adam, { run: 'r', seq: 1 })).rejects.toMatchObject({
         code: 'options_invalid',
@@ -375,6 +377,22 @@ describe('checkpoints of the embedded learner', () => {
     await session.train(copies(8, 'y'))
     expect(await readdir(join(folder, 'good'))).toContain('weights.safetensors')
   })
+})
+
+it('does not write weights that are no numbers any more; what was saved before stays', async () => {
+  const folder = join(await scratch(), 'kept')
+  const learner = await learnerOf({ threads: 1 })
+  await learner.save(folder)
+  const { next } = sitting(learner)
+  // Each step makes the weights a thousand times as large.
+  for (let at = 0; at < 20; at++) await learner.optimStep({ learningRate: 10, weightDecay: 100 }, next())
+  await expect(learner.save(folder)).rejects.toMatchObject({
+    code: 'not_finite',
+    message: expect.stringMatching(/was not written: .* is (-?Infinity|NaN)\..*lower learning rate/),
+  })
+  const kept = await loadEmbedded(folder, { threads: 1 })
+  open.push(kept)
+  expect(kept.version).toBe(0)
 })
 
 describe('samplers of the embedded learner', () => {
