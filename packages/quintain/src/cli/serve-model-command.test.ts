@@ -135,6 +135,13 @@ describe('quintain serve-model', () => {
     // The same weights as at first say the same again.
     expect(await swap('one', 'third')).toMatchObject({ status: 200, body: { digest: ready.digest } })
     expect(idsOf(await said(ready.url, token))).toEqual(idsOf(first))
+    // A version stays that of its weights, also once it is served no more.
+    expect(await swap('one', 'second')).toMatchObject({
+      status: 409,
+      body: { error: { code: 'version_mismatch', message: expect.stringContaining('other weights') } },
+    })
+    expect(await swap('two', 'second')).toMatchObject({ status: 200, body: { version: 'second' } })
+    expect(await swap('')).toMatchObject({ status: 400, body: { error: { param: 'path' } } })
 
     stop()
     expect(await code).toBe(0)
@@ -152,6 +159,7 @@ describe('quintain serve-model', () => {
   })
 
   test.each([
+    ['a model without a name', ['one', '--model-name', ''], /--model-name/],
     ['what is no checkpoint', ['nowhere'], /neither a checkpoint .* nor a training/],
     ['an address that others reach without a token', ['one', '--host', '0.0.0.0'], /token is needed/],
     ['an exchange of weights without a token', ['one', '--control-port', '0'], /--control-token-env/],

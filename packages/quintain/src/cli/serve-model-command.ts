@@ -76,6 +76,11 @@ interface Ready {
 
 /** What can be refused before anything is opened. */
 async function checkedOptions(options: ServeModelOptions, io: CliIo): Promise<Ready> {
+  if (options.modelName?.trim() === '')
+    throw new QuintainError(
+      'usage',
+      '--model-name is empty: clients ask for a model by its name. Leave it out, and it is that of the folder.',
+    )
   const { readToken } = await import('../doors/serve/token.ts')
   const inCwd = (file: string | undefined) => (file === undefined ? undefined : resolve(io.cwd, file))
   const token = await readToken({ tokenEnv: options.tokenEnv, tokenFile: inCwd(options.tokenFile) }, io.env)

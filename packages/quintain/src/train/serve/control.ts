@@ -1,6 +1,6 @@
 import type { HttpAnswer, HttpCall } from '../../core/http-port.ts'
 import { type ErrorCode, QuintainError } from '../../core/index.ts'
-import { fieldsOf, optionalText, requiredText } from '../../models/dialects/body-fields.ts'
+import { fieldsOf, optionalText, requiredText, wrong } from '../../models/dialects/body-fields.ts'
 import { ModelProblem } from './problem.ts'
 import { checkVersion, type ServedWeights, type Weights } from './served-weights.ts'
 
@@ -39,6 +39,7 @@ export class Control {
       })
     const body = fieldsOf(await call.json(), 'body')
     const path = requiredText(body, 'path')
+    if (path === '') throw wrong('path', 'the folder of a checkpoint')
     const version = optionalText(body, 'version')
     await this.inTurn(() => this.swap(path, version))
     return { json: this.state() }

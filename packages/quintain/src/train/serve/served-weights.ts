@@ -28,6 +28,9 @@ export function checkVersion(version: string): void {
   )
 }
 
+/** Versions whose weights are remembered; the earliest is forgotten for one more. */
+const mostRemembered = 10_000
+
 interface Served extends Weights {
   leases: number
   replaced: boolean
@@ -40,11 +43,14 @@ interface Served extends Weights {
 export class ServedWeights {
   private current: Served
   private readonly older = new Set<Served>()
+  /** What replies of a version came from, as digests; undefined of weights that have none. */
+  private readonly known = new Map<string, string | undefined>()
 
   /** Throws `options_invalid` for a version that cannot be sent with replies. */
   constructor(weights: Weights) {
     checkVersion(weights.version)
     this.current = served(weights)
+    this.remember(weights)
   }
 
   get version(): string {
@@ -87,8 +93,8 @@ export class ServedWeights {
 
   /**
    * Serves other weights from now on. Throws `checkpoint_invalid` for those of another vocabulary or context,
-   * `options_invalid` for a version that cannot be sent, and `version_mismatch` for one that other weights had: clients tell
-   * weights apart by it. Then nothing is changed.
+   * `options_invalid` for a version that cannot be sent, and `version_mismatch` for one that other weights have or had, or may
+   * have had where these or those have no digest: clients tell weights apart by it. Then nothing is changed.
    */
   swap(weights: Weights): void {
     checkVersion(weights.version)
@@ -108,6 +114,18 @@ export class ServedWeights {
         { facts: { version: weights.version } },
       )
     }
+    const digest = weights.from?.digest
+    if (
+      this.known.has(weights.version) &&
+      (digest === undefined || this.known.get(weights.version) !== digest)
+    ) {
+      throw new QuintainError(
+        'version_mismatch',
+        `Version ${weights.version} was that of other weights, and replies are told apart by their versions. Give these weights another: "version".`,
+        { facts: { version: weights.version } },
+      )
+    }
+    this.remember(weights)
     const replaced = this.current
     this.current = served(weights)
     replaced.replaced = true
@@ -124,6 +142,14 @@ export class ServedWeights {
   async close(): Promise<void> {
     const all = [...this.older, this.current]
     await Promise.all(all.map(({ sampler }) => sampler.close()))
+  }
+
+  private remember({ version, from }: Weights): void {
+    this.known.set(version, from?.digest)
+    for (const earliest of this.known.keys()) {
+      if (this.known.size <= mostRemembered) return
+      this.known.delete(earliest)
+    }
   }
 
   private closeUnused(held: Served): void {
