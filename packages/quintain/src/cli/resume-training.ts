@@ -171,7 +171,7 @@ async function rendererOf(dir: string): Promise<Renderer> {
   if (unreadable !== undefined) throw unreadable
   throw new QuintainError(
     'checkpoint_invalid',
-    'This training ended before its first checkpoint, so there is nothing to go on with. Begin a new one in another folder.',
+    'This training has no checkpoint: it ended before its first, or they were removed. There is nothing to go on with; begin a new one in another folder.',
     { facts: { dir } },
   )
 }

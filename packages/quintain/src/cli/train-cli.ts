@@ -112,7 +112,7 @@ export function addTrainingCommands(
         '--shadow <metric>',
         'a metric or reward of the environment that the policy is not trained on, watched beside the reward',
       )
-      .option('--temperature <t>', 'of the rollouts (default: 1)', numberBetween(0.01))
+      .option('--temperature <t>', 'of the rollouts (default: 1)', numberBetween(0.01, 100))
       .option(
         '--max-tokens <n>',
         'most tokens of one reply (default: what the context holds)',

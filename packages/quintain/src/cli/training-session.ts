@@ -181,8 +181,8 @@ function tellTheRest(
   if (page !== undefined) say(`Page: ${printableLine(relative(io.cwd, page))}`)
   if (end?.best != null) say(`Best checkpoint, by validation: ${shown}/${printableLine(end.best)}`)
   // Of a policy that can read nothing there is nothing to go on with, and nothing to measure.
-  if (end?.reason === 'all_unscored' && steps === 0) return
-  if (end === null || (end.reason !== 'done' && steps < planned))
+  if ((end?.reason === 'all_unscored' || end?.reason === 'all_dead') && steps === 0) return
+  if (end === null || (goesOn(end.reason) && steps < planned))
     say(`Go on with it: ${resumeCommandText(dir, options)}`)
   const { test, train, parts = [] } = training.splits
   const isPart = parts.includes('test')
@@ -194,6 +194,11 @@ function tellTheRest(
     say(
       `See which tasks changed${verdict === 'unchanged' ? ' at the last step' : ''} (${plural(pair.difference.pairs, 'task')}): npx quintain compare ${shown}/${printableLine(pair.before.run)} ${shown}/${printableLine(pair.after.run)}`,
     )
+}
+
+/** Whether a training that ended for this reason may go on as it is: others would end the same way again. */
+function goesOn(reason: TrainingEnd['reason']): boolean {
+  return !['done', 'all_dead', 'not_finite', 'collapse'].includes(reason)
 }
 
 /** An environment as it is typed: itself, and its options. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import {
@@ -109,6 +110,13 @@ export function runOptionsOf(manifest: ManifestRecord, options: ResumeOptions, d
     throw new QuintainError(
       'environment_not_found',
       'This run was made from code with an environment object; resume it from code, with resume(dir, { env }).',
+    )
+  }
+  if (isPath && options.env === undefined && !existsSync(resolve(dir, environment.reference))) {
+    throw new QuintainError(
+      'environment_not_found',
+      `The environment of this run is looked for at ${environment.reference}, from its folder, and is not there. Move the folder back to where it was made, or the environment; the records are read wherever they are.`,
+      { facts: { reference: environment.reference } },
     )
   }
   return {

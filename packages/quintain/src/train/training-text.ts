@@ -121,7 +121,7 @@ export function formatTraining(
   if (end === null)
     lines.push(
       style.yellow(
-        `It has not ended, or was killed: npx quintain resume ${printableLine(summary.dir, 200)} goes on with it.`,
+        `It is still running, or was killed; then npx quintain resume ${printableLine(summary.dir, 200)} goes on with it.`,
       ),
     )
   else if (end.reason !== 'done') lines.push(style.yellow(printableLine(end.says, 1_000)))

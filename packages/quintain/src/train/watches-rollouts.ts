@@ -12,7 +12,8 @@ export const allTruncated: Watch = {
     'whatever the policy writes is cut before it counts, so there is nothing to learn from, however long one waits',
   look({ steps }) {
     const step = steps.at(-1)
-    if (step === undefined || step.truncated !== 1 || (step.rewardMean ?? 0) > 0) return undefined
+    if (step === undefined || step.truncated !== 1 || step.rewardMean === null || step.rewardMean > 0)
+      return undefined
     return 'Every rollout was cut at its length and none was rewarded: nothing can be learned. Allow longer replies (--max-tokens, or the limits of the environment), or begin from a policy that ends its replies.'
   },
 }

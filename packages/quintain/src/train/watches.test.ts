@@ -203,6 +203,8 @@ describe('the rollouts', () => {
     expect(rung(cut)).toEqual(['1: all_truncated'])
     expect(rung(madeUpSteps(3, () => ({ truncated: 1, rewardMean: 0.4 })))).toEqual([])
     expect(rung(madeUpSteps(3, () => ({ truncated: 0.9, rewardMean: 0 })))).toEqual([])
+    // What has no score was not refused a reward.
+    expect(rung(madeUpSteps(1, () => ({ truncated: 1, rewardMean: null, success: null })))).toEqual([])
   })
 
   test('length that grows for nothing rings, length that earns does not', () => {

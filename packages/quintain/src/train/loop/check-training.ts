@@ -19,7 +19,7 @@ interface Parts extends Pick<Sitting, 'reference' | 'teacher'> {
 /**
  * Refuses, before anything is opened, what no loop can be made of: `options_invalid` for an algorithm that learns from
  * something else than rollouts, groups of one, and a reference or teacher that is missing; `training_mismatch` for a
- * renderer of another vocabulary than the learner's.
+ * renderer, reference or teacher of another vocabulary than the learner's, and a reference or teacher with less context.
  */
 export function checkParts({ learner, renderer, algorithm, reference, teacher }: Parts): void {
   const from = learnsFrom(algorithm)
@@ -42,7 +42,7 @@ export function checkParts({ learner, renderer, algorithm, reference, teacher }:
   if (algorithm.teacher !== undefined && teacher === undefined) {
     throw invalid('The algorithm learns from a teacher, and there is none. Give its sampler.')
   }
-  const { vocabulary }: EngineCapabilities = learner.capabilities
+  const { vocabulary, context }: EngineCapabilities = learner.capabilities
   for (const [who, has] of [
     ['renderer', renderer.vocabulary],
     ['reference', reference?.capabilities.vocabulary],
@@ -53,6 +53,18 @@ export function checkParts({ learner, renderer, algorithm, reference, teacher }:
       'training_mismatch',
       `The ${who} has a vocabulary of ${has} and the learner one of ${vocabulary}: their ids do not mean the same. Give the ${who} that belongs to this learner.`,
       { facts: { who, has, vocabulary } },
+    )
+  }
+  for (const [who, sampler] of [
+    ['reference', reference],
+    ['teacher', teacher],
+  ] as const) {
+    const has = sampler?.capabilities.context ?? context
+    if (has >= context) continue
+    throw new QuintainError(
+      'training_mismatch',
+      `The ${who} has a context of ${has} tokens and the learner one of ${context}: it cannot score what the learner says beyond its own. Give a ${who} with as large a context.`,
+      { facts: { who, has, context } },
     )
   }
 }

@@ -19,7 +19,8 @@ import { StepsLog } from './steps-log.ts'
 import { bestOf, validationsIn } from './stop-rules.ts'
 import { partedOf, recordedSplits, type SplitTasks, splitTasks } from './task-splits.ts'
 import { type ResumeTrainingOptions, type TrainingEnd, withoutSitting } from './train-options.ts'
-import { begun, noted, type TrainingParts, trainOn } from './training.ts'
+import { begun, noted, rateOfStep, type TrainingParts, trainOn } from './training.ts'
+import { checkUnchanged } from './training-record.ts'
 import { wholeLog } from './whole-log.ts'
 
 /**
@@ -30,7 +31,7 @@ import { wholeLog } from './whole-log.ts'
  * A checkpoint that cannot be read is made again from an earlier one, where there is one (`onNote` is told).
  *
  * Throws `run_not_found`, `run_locked`, `run_mismatch` (the environment has changed), `training_mismatch` (another recipe,
- * shape, renderer, reference or teacher than it began with, by name), `run_corrupt` (`steps.jsonl` lacks what checkpoints or
+ * shape, renderer, reference or teacher than it began with, by name, or a `train.json` that was changed), `run_corrupt` (`steps.jsonl` lacks what checkpoints or
  * rollouts show) and `checkpoint_invalid` (none of its checkpoints can be read); else as `train`.
  */
 export async function resumeTraining(options: ResumeTrainingOptions): Promise<TrainingEnd> {
@@ -38,6 +39,7 @@ export async function resumeTraining(options: ResumeTrainingOptions): Promise<Tr
   const dir = resolve(options.cwd ?? '.', options.dir)
   const { record, lines } = await readTraining(dir)
   const given = options.algorithm === undefined ? undefined : checkAlgorithm(options.algorithm)
+  checkUnchanged(record)
   checkSameTraining(record, { learner, algorithm: given })
   checkSameSources(record, options)
   const others = { ...(reference && { reference }), ...(teacher && { teacher }) }
@@ -89,11 +91,24 @@ export async function resumeTraining(options: ResumeTrainingOptions): Promise<Tr
       await policy.renew(learner)
       parts.source.takeUp(await played.openGroups(learner.version))
       begun(options, partedOf(splits!))
+      tellNewRate(parts, plannedSteps(record, fold.lines), made.at(-1))
       return parts
     })
   } finally {
     await policy.close()
   }
+}
+
+/** The learning rate falls to the end of a training: with another end the next step has another than it was to have. */
+function tellNewRate(parts: TrainingParts, before: number, last: StepRecord | undefined): void {
+  const { steps, record, sitting } = parts
+  if (last === undefined || steps === before || record.algorithm.adam.decayTo === 1) return
+  const rate = (of: number) => of.toPrecision(3)
+  const now = rateOfStep(last.step + 1, parts, last.elapsedS)
+  noted(
+    sitting,
+    `The learning rate falls over ${steps} steps now, not over ${before}: step ${last.step + 1} has ${rate(now)}, step ${last.step} had ${rate(last.learningRate)}.`,
+  )
 }
 
 /** Killed before it had written anything, a training begins with what it is given. Throws `checkpoint_invalid` for another. */

@@ -45,9 +45,12 @@ export function stepRecordOf({ taken, learned, version, tolerance, ...facts }: S
     ...(left.length === 0
       ? {}
       : {
-          leftGroups: left.map(({ group: { id, task, members: all }, why }) => {
-            return { id, task, orders: all.map(({ order }) => order), why }
-          }),
+          leftGroups: [...left]
+            // As they were drawn, whichever came first.
+            .sort((a, b) => a.group.place - b.group.place)
+            .map(({ group: { id, task, members: all }, why }) => {
+              return { id, task, orders: all.map(({ order }) => order), why }
+            }),
         }),
     rollouts: members.length,
     scored: scored.length,

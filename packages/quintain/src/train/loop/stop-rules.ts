@@ -56,7 +56,7 @@ function unscoredStop(
   if (rollouts === 0 || scored > 0) return undefined
   return {
     reason: 'all_unscored',
-    says: `None of the ${rollouts} rollouts of step ${step} was scored, so that there is nothing to learn from: ${why.replace(/\.$/, '')}. Mend that, then \`quintain resume\`.`,
+    says: `None of the ${rollouts} rollouts of step ${step} was scored, so that there is nothing to learn from: ${why.replace(/\.$/, '')}. Mend that, then \`quintain resume\` (--force where the environment was changed for it).`,
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -59,6 +59,12 @@ const withTool = environment({
   }),
   rewards: { none: () => 0 },
 })
+
+const shortSampler = await createTableLearner({
+  vocabulary: echoRenderer().vocabulary,
+  context: 8,
+  order: 3,
+}).sampler()
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
@@ -345,6 +351,38 @@ describe('what goes wrong', () => {
     expect(await weightsOf(again)).toBe(await weightsOf(undisturbed))
   })
 
+  test('more steps than it was begun with: it says that the learning rate is another now', async () => {
+    const adam = { learningRate: 0.3, decayTo: 0.1 }
+    const { dir } = await train(await echoTraining({ algorithm: echoAlgorithm({ adam }), steps: 4 }))
+    const notes: string[] = []
+    const resume = (steps?: number) =>
+      resumeTraining({
+        ...{ env: echo(), dir, learner: echoLearner(), renderer: echoRenderer() },
+        ...(steps === undefined ? {} : { steps }),
+        onNote: (note) => notes.push(note),
+      })
+    expect(await resume()).toMatchObject({ step: 4 })
+    expect(notes).toEqual([])
+    expect(await resume(7)).toMatchObject({ step: 7 })
+    expect(notes).toEqual([
+      'The learning rate falls over 7 steps now, not over 4: step 5 has 0.120, step 4 had 0.0300.',
+    ])
+  })
+
+  test('a recipe that was changed in its folder is not taken up', async () => {
+    const { dir } = await train(await echoTraining({ steps: 2 }))
+    const file = join(dir, 'train.json')
+    const before = await readFile(file, 'utf8')
+    await writeFile(file, before.replace('"learningRate": 0.3', '"learningRate": 3'))
+    const sitting = { env: echo(), dir, learner: echoLearner(), renderer: echoRenderer(), steps: 4 }
+    await expect(resumeTraining(sitting)).rejects.toMatchObject({
+      code: 'training_mismatch',
+      message: expect.stringMatching(/train\.json was changed/),
+    })
+    await writeFile(file, before)
+    expect(await resumeTraining(sitting)).toMatchObject({ reason: 'done', step: 4 })
+  })
+
   test('two trainers on one folder: the second is refused, the first goes on', async () => {
     let refused: unknown
     const options = await echoTraining({ steps: 4 })
@@ -399,6 +437,15 @@ describe('what cannot be trained is refused before anything is ordered', () => {
       { algorithm: echoAlgorithm({ kl: { coefficient: 1, where: 'loss', estimator: 'k3' } }) },
       'options_invalid',
       /reference/,
+    ],
+    [
+      'a reference with less context',
+      {
+        algorithm: echoAlgorithm({ kl: { coefficient: 1, where: 'loss', estimator: 'k3' } }),
+        reference: shortSampler,
+      },
+      'training_mismatch',
+      /reference has a context of 8 tokens and the learner one of 32/,
     ],
     ['a split that is not there', { splits: { train: 'trian' } }, 'usage', /trian.*train/],
     [

@@ -1,8 +1,25 @@
 import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { canonicalJson, QuintainError, sha256 } from '../../core/index.ts'
 import { ioError } from '../../core/io-error.ts'
 import type { TrainingRecord } from '../records.ts'
 import { trainingFiles } from '../training-folder.ts'
+
+/**
+ * Throws `training_mismatch` for a record that was changed since it was written: what was trained by it is not what it would
+ * say.
+ */
+export function checkUnchanged(record: TrainingRecord): void {
+  if (record.digest === undefined || record.digest === digestOf(record)) return
+  throw new QuintainError(
+    'training_mismatch',
+    `${trainingFiles.training} was changed since the training began, and what was trained until now was not trained by it. Put back what stood there; for another recipe begin a new training from a checkpoint of this one (--from).`,
+  )
+}
+
+function digestOf({ digest: _, ...record }: TrainingRecord): string {
+  return sha256(canonicalJson(record))
+}
 
 /** Writes `train.json` of a new training, whole or not at all. Throws `disk_full` and `journal_io`. */
 export async function writeTrainingRecord(dir: string, record: TrainingRecord): Promise<void> {
@@ -10,7 +27,7 @@ export async function writeTrainingRecord(dir: string, record: TrainingRecord): 
   try {
     const file = await open(draft, 'w', 0o600)
     try {
-      await file.writeFile(`${JSON.stringify(record, null, 2)}\n`)
+      await file.writeFile(`${JSON.stringify({ ...record, digest: digestOf(record) }, null, 2)}\n`)
       await file.datasync()
     } finally {
       await file.close()

@@ -129,7 +129,7 @@ class Training {
     await run.flush()
     const gathered = now()
     const { version } = learner
-    const learningRate = this.learningRate(step)
+    const learningRate = rateOfStep(step, this.parts, this.elapsedS)
     const { groups, left } = taken
     const learned = groups.length === 0 ? undefined : await lessons.learn(step, groups, learningRate)
     const trained = now()
@@ -150,14 +150,6 @@ class Training {
     source.weightsOf(step)
     told(() => sitting.onStep?.(record))
     return true
-  }
-
-  /** Falls over steps or, where those are cut short by it, over the time of the budget. */
-  private learningRate(step: number): number {
-    const { record, steps, settings } = this.parts
-    const bySteps = steps > 1 ? (step - 1) / (steps - 1) : 0
-    const byTime = this.elapsedS / (settings.budget?.seconds ?? Number.POSITIVE_INFINITY)
-    return learningRateAt(record.algorithm.adam, Math.max(bySteps, byTime))
   }
 
   /** Measures what was not measured yet at this step. */
@@ -348,6 +340,17 @@ class Training {
     run.stop()
     await source.ended()
   }
+}
+
+/** The learning rate of a step: it falls over steps or, where those are cut short by it, over the time of the budget. */
+export function rateOfStep(
+  step: number,
+  { record, steps, settings }: Pick<TrainingParts, 'record' | 'steps' | 'settings'>,
+  elapsedS: number,
+): number {
+  const bySteps = steps > 1 ? (step - 1) / (steps - 1) : 0
+  const byTime = elapsedS / (settings.budget?.seconds ?? Number.POSITIVE_INFINITY)
+  return learningRateAt(record.algorithm.adam, Math.max(bySteps, byTime))
 }
 
 const cancelled: Stop = {
