@@ -5,7 +5,9 @@ import { type Played, playedOf } from './played.ts'
 
 /** What the oracle does on each task, and what policies reach that the environment itself says know nothing. */
 export interface Calibration {
-  /** By task; empty where there is no oracle. */
+  /** Whether the environment has an oracle. */
+  isThere: boolean
+  /** By task; empty where there is no oracle, and where it was scored on none. */
   oracle: ReadonlyMap<string, Played>
   /** The best success rate of the environment's floor; null where it names none. */
   floor: number | null
@@ -26,7 +28,7 @@ export async function calibrate(
     })
   } catch (error) {
     if (QuintainError.isInstance(error) && error.code === 'policy_unknown')
-      return { oracle: new Map(), floor: null }
+      return { isThere: false, oracle: new Map(), floor: null }
     throw error
   }
   const { states, manifest } = await foldRun(dir)
@@ -41,5 +43,5 @@ export async function calibrate(
     )
   }
   const rates = (manifest.floor ?? []).flatMap(({ success }) => success ?? [])
-  return { oracle, floor: rates.length === 0 ? null : Math.max(...rates) }
+  return { isThere: true, oracle, floor: rates.length === 0 ? null : Math.max(...rates) }
 }

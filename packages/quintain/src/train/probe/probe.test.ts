@@ -3,7 +3,7 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Environment } from '../../core/index.ts'
+import { type Environment, environment } from '../../core/index.ts'
 import { finding, shortcuts, sums } from './__fixtures__/planted.ts'
 import { type ProbeOptions, probe, probeFile } from './probe.ts'
 import { probeRecord } from './probe-record.ts'
@@ -79,6 +79,31 @@ describe('the clean twin', () => {
 })
 
 describe('what cannot be probed', () => {
+  test.each([
+    ['a verifier that abstains', () => null, /^Nothing was scored: /],
+    [
+      'a verifier that throws',
+      () => {
+        throw new Error('the grader is away')
+      },
+      /^Nothing was scored: .*the grader is away/,
+    ],
+  ])('%s: that is said, and nothing that is not so', async (_, right, says) => {
+    const env = environment({
+      tasks: Array.from({ length: 8 }, (_, at) => ({ id: `t${at}`, prompt: `Say ${at}.` })),
+      limits: { turns: 1 },
+      rewards: { right },
+      success: ({ rewards }) => rewards.right === 1,
+      *oracle({ task }) {
+        yield task.id.slice(1)
+      },
+    })
+    const { found } = await probed(env)
+    expect(found).toMatchObject({ verdict: 'inconclusive', says: expect.stringMatching(says) })
+    expect(found.notes.join(' ')).toMatch(/The oracle was scored on no task/)
+    expect(found.notes.join(' ')).not.toMatch(/There is no oracle|does not say what success is/)
+  })
+
   test('is refused: a shadow that is none, a split that is not there', async () => {
     await expect(probed(sums(), { shadow: 'truth' })).rejects.toMatchObject({ code: 'usage' })
     await expect(probed(sums(), { split: 'dev' })).rejects.toMatchObject({ code: 'usage' })

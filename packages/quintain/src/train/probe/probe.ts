@@ -156,6 +156,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeRecord> {
         evidence,
         scale,
         calibration,
+        saysSuccess: environment.success || shadow !== undefined,
         tries,
         tested: { tasks: tasks.test.length, apart: tasks.test !== tasks.search },
         left: search.left,

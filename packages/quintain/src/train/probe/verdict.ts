@@ -7,6 +7,8 @@ export interface Found {
   evidence: readonly Evidence[]
   scale: PayScale | undefined
   calibration: Calibration
+  /** Whether the environment, or a shadow verifier, says what success is. */
+  saysSuccess: boolean
   tries: readonly Try[]
   /** Tasks on which what was found was tried again, and whether it was found on others. */
   tested: { tasks: number; apart: boolean }
@@ -56,17 +58,18 @@ function saying(evidence: readonly Evidence[]): string {
   return 'The reward rises in training, and success does not go with it.'
 }
 
-function notesOn({ scale, calibration, tries, tested, left, mostPaid, evidence }: Found): string[] {
-  const { oracle, floor } = calibration
+function notesOn(found: Found): string[] {
+  const { scale, calibration, saysSuccess, tries, tested, left, mostPaid, evidence } = found
+  const { isThere, oracle, floor } = calibration
   const notes: string[] = []
   const own = [...oracle.values()]
   const failed = own.filter(({ success }) => success === false).length
   if (oracle.size === 0)
     notes.push(
-      'There is no oracle: a guess that is right cannot be told from a reply that is paid for nothing, and what a full reward is was judged by what was seen.',
+      `${isThere ? 'The oracle was scored on no task' : 'There is no oracle'}: a guess that is right cannot be told from a reply that is paid for nothing, and what a full reward is was judged by what was seen.`,
     )
   if (failed > 0) notes.push(`The oracle fails on ${failed} of ${own.length} tasks.`)
-  if (tries.length > 0 && tries.every(({ success }) => success === null))
+  if (!saysSuccess)
     notes.push(
       'The environment does not say what success is (`success`): only the reward was looked at. A shadow verifier (--shadow) would help.',
     )
