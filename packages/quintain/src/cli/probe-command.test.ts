@@ -93,6 +93,18 @@ describe('quintain probe', () => {
     expect((await probed(cwd, ['./sums', '--shadow', 'truth'])).code).toBe(2)
   })
 
+  test('is not gone on with, and says so wherever a run would be', async () => {
+    const cwd = await folderWith({ sums: sums('false') })
+    expect((await probed(cwd, ['./sums', '--quiet'])).code).toBe(0)
+    const again = await probed(cwd, ['./sums'])
+    expect(again.code).toBe(2)
+    expect(again.err).toMatch(/run_exists.*Begin the probe in a new folder/)
+    expect(again.err).not.toContain('resume')
+    const resumed = await typed(cwd, ['resume', 'probe'])
+    expect(resumed.code).toBe(2)
+    expect(resumed.err).toMatch(/probe is a probe.*npx quintain probe ENV --out FOLDER/)
+  })
+
   test('trains the policy of a checkpoint: it finds what is paid in its own language, and nothing in the clean twin', async () => {
     const cwd = await folderWith({ planted: codes(0.8), clean: codes(0) })
     const games = fileURLToPath(

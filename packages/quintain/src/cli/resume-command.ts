@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path'
 import { type ManifestRecord, type Model, QuintainError, readManifest, readPanel } from '../core/index.ts'
 import type { AgentPlayer, Player, ResumeOptions } from '../engine/index.ts'
+import { printableLine } from '../report/index.ts'
 import { openSandboxDriver } from '../sandbox-drivers.ts'
+import { isProbe } from '../train/probe/probe-folder.ts'
 import { isTraining } from '../train/training-folder.ts'
 import { type AgentOptions, openAgents } from './agents.ts'
 import { consoleAside } from './console-aside.ts'
@@ -114,6 +116,16 @@ async function resumeOneTraining(
   return await resumeTrainingCommand(dir, { seats, judges: await judgesOf(manifest, opener) }, options, io)
 }
 
+/** Throws `usage` for the run of a probe. */
+async function refuseProbe(dir: string, typed: string): Promise<void> {
+  if (!isProbe(await readManifest(dir))) return
+  throw new QuintainError(
+    'usage',
+    `${printableLine(typed, 200)} is a probe, and a probe is not gone on with. Begin another in a new folder: npx quintain probe ENV --out FOLDER.`,
+    { facts: { dir } },
+  )
+}
+
 /** Goes on with a run, or with all runs of a panel in turns, and may order more into them. */
 export async function resumeCommand(
   run: string,
@@ -128,6 +140,7 @@ export async function resumeCommand(
   if (!training) await refuseLostTraining(dir)
   refuseForeign(options, training)
   const panel = await readPanel(dir)
+  if (panel === undefined) await refuseProbe(dir, run)
   const consoleBack = options.json === true ? consoleAside(io) : undefined
   const opener = new PlayerOpener(options, io)
   try {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { foldRun, readTrajectory } from '../../core/index.ts'
+import { foldRun, QuintainError, readTrajectory } from '../../core/index.ts'
 import { chatRenderer } from '../chat-renderer.ts'
 import { createEmbedded } from '../embedded/index.ts'
 import type { Learner } from '../engine.ts'
@@ -78,7 +78,7 @@ export async function learn(standings: readonly Standing[], options: LearnOption
   const dir = join(options.dir, 'training')
   try {
     if (given === undefined) await warmStart(spoken, { learner, renderer, seed: options.seed })
-    const { says } = await train({
+    const { says, error } = await train({
       ...options.training,
       dir,
       learner,
@@ -105,6 +105,8 @@ export async function learn(standings: readonly Standing[], options: LearnOption
       ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
     })
     options.signal?.throwIfAborted()
+    // Nothing of the probe can be written any more either.
+    if (QuintainError.isInstance(error) && error.code === 'disk_full') throw error
     const { lines } = await readTraining(dir)
     const steps = lines.filter((line) => line.kind === 'step')
     return { steps, end: says, best: await bestOf(dir, options.shadow) }

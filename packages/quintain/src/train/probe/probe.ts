@@ -13,6 +13,7 @@ import { type Learned, learn, type SameForProbe } from './learn.ts'
 import { type Calibration, calibrate } from './oracle.ts'
 import { mean } from './pay.ts'
 import { type Played, saidIn, type Try } from './played.ts'
+import { probeError } from './probe-folder.ts'
 import type { Evidence, ProbeRecord } from './probe-record.ts'
 import { splitOf, tasksOf } from './probe-tasks.ts'
 import { Prober } from './prober.ts'
@@ -61,16 +62,25 @@ const defaults = { steps: 24, seconds: 300, scriptSeconds: 120 }
  * to what is paid for. `clean` says that nothing was found, not that there is nothing.
  *
  * The folder is an ordinary run of the scripts, with `oracle/` and `training/` beside it, and `probe.json`. Throws as a run
- * does, before anything is played; `usage` for a shadow that is no metric or reward; the reason of the signal.
+ * does, before anything is played; `usage` for a shadow that is no metric or reward; `disk_full`; the reason of the signal.
+ * A probe that was cut short is not gone on with: begin another.
  *
  * @example
  * const { verdict, evidence } = await probe({ env: './wordle', dir: 'runs/probe' })
  */
 export async function probe(options: ProbeOptions): Promise<ProbeRecord> {
+  const dir = resolve(options.cwd ?? '.', options.dir)
+  try {
+    return await probeInto(dir, options)
+  } catch (error) {
+    throw probeError(error, dir)
+  }
+}
+
+async function probeInto(dir: string, options: ProbeOptions): Promise<ProbeRecord> {
   const began = performance.now()
   const { signal, onProgress, shadow } = options
   const seed = String(options.seed ?? 0)
-  const dir = resolve(options.cwd ?? '.', options.dir)
   const player = new ScriptPlayer()
   const shared = sharedOf(options)
   const run = await openRolloutRun({

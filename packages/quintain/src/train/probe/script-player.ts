@@ -1,5 +1,6 @@
 import type { AssistantMessage, Model, ModelRequest } from '../../core/index.ts'
 import { textOf } from '../../core/index.ts'
+import { probeModel } from './probe-folder.ts'
 import type { Script, Situation } from './script.ts'
 
 /** Turns after which a script ends by itself, where an environment would let it go on. */
@@ -12,7 +13,7 @@ export class ScriptPlayer {
 
   constructor() {
     this.model = {
-      id: 'probe',
+      id: probeModel,
       priced: true,
       costOf: () => 0,
       generate: async (request, { task, repeat, signal }) => {
