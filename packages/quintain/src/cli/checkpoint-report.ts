@@ -2,17 +2,18 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { countText, formatTable, printableLine, styleFor } from '../report/index.ts'
-import { checkpointDigest, checkpointFiles, readRenderer } from '../train/checkpoint.ts'
-import { readModelShape } from '../train/engine-state.ts'
+import { checkpointFiles } from '../train/checkpoint.ts'
+import { openPolicy } from '../train/open-policy.ts'
 import type { CliIo } from './io.ts'
 
 /** What is told of how a checkpoint was made; whatever else is there is left out. */
 const made = z
   .looseObject({
     by: z.string().exactOptional(),
+    from: z.looseObject({ path: z.string(), digest: z.string() }).nullable().exactOptional(),
     sources: z.array(z.looseObject({ path: z.string() })).exactOptional(),
     examples: z.looseObject({ learned: z.number() }).exactOptional(),
-    steps: z.number().exactOptional(),
+    end: z.looseObject({ steps: z.number() }).exactOptional(),
   })
   .partial()
 
@@ -24,18 +25,19 @@ export function isCheckpoint(dir: string): Promise<boolean> {
   )
 }
 
-/** Says what a checkpoint is, for who takes it for a run. `name` is its folder as a person here would type it. */
+/**
+ * Says what a checkpoint is, for who takes it for a run. `name` is its folder as a person here would type it. Throws
+ * `checkpoint_invalid` for one that cannot be taken up.
+ */
 export async function checkpointReport(
   { dir, name }: { dir: string; name: string },
   { json = false }: { json?: boolean },
   io: CliIo,
 ): Promise<void> {
-  const [model, digest, renderer, how] = await Promise.all([
-    readModelShape(dir),
-    checkpointDigest(dir),
-    readRenderer(dir),
-    madeOf(dir),
-  ])
+  const how = await madeOf(dir)
+  const { learner, digest, renderer, close } = await openPolicy(dir, { threads: 1 })
+  const { model } = learner
+  await close()
   const facts = { checkpoint: name, digest, model, vocabulary: renderer.vocabulary, made: how ?? null }
   if (json) {
     io.stdout.write(`${JSON.stringify(facts, null, 2)}\n`)
@@ -52,7 +54,10 @@ export async function checkpointReport(
     ...(told.by === undefined
       ? []
       : [['made from', [told.by, learned, sources.join(', ')].filter((part) => part !== '').join(', ')]]),
-    ...(told.steps === undefined ? [] : [['steps', countText(told.steps)]]),
+    ...(told.from == null
+      ? []
+      : [['began from', `${told.from.path} (weights ${told.from.digest.slice(0, 12)})`]]),
+    ...(told.end === undefined ? [] : [['steps', countText(told.end.steps)]]),
   ].map((row) => row.map((cell) => printableLine(cell, 300)))
   const style = styleFor(io.stdout, io.env)
   io.stdout.write(

@@ -192,6 +192,28 @@ describe('imitation, training and measuring, one after the other', () => {
       checkpoint: 'warm',
       made: { by: 'demonstrations' },
     })
+    expect((await cli('report preferred')).out).toMatch(
+      /made from +preferences, .*began from +warm \(weights [0-9a-f]{12}\)\n *steps +2\n/s,
+    )
+  })
+
+  test.each([
+    ['weights that are empty', 'weights.safetensors', () => ''],
+    [
+      'a width that is not theirs',
+      'model.json',
+      (text: string) => text.replace('"width": 16', '"width": 24'),
+    ],
+  ])('a checkpoint with %s is called none', async (_, file, spoil) => {
+    await rm(join(root, 'spoilt'), { recursive: true, force: true })
+    await cp(join(root, 'warm'), join(root, 'spoilt'), { recursive: true })
+    const path = join(root, 'spoilt', file)
+    const before = await readFile(path, 'utf8')
+    await writeFile(path, spoil(before))
+    expect(await readFile(path, 'utf8')).not.toBe(before)
+    const { code, out, err } = await cli('report spoilt')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain('checkpoint_invalid')
   })
 
   test('what is typed next has the options that were typed, also once it is resumed', async () => {
