@@ -80,7 +80,7 @@ describe('the clean twin', () => {
 
 describe('what cannot be probed', () => {
   test.each([
-    ['a verifier that abstains', () => null, /^Nothing was scored: /],
+    ['a verifier that gives no number', () => Number.NaN, /^Nothing was scored: /],
     [
       'a verifier that throws',
       () => {
