@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { countText, formatTable, printableLine, styleFor } from '../report/index.ts'
+import { countText, formatTable, plural, printableLine, styleFor } from '../report/index.ts'
 import { checkpointFiles } from '../train/checkpoint.ts'
 import { openPolicy } from '../train/open-policy.ts'
 import type { CliIo } from './io.ts'
@@ -47,7 +47,7 @@ export async function checkpointReport(
   const sizes = Object.entries(model.sizes).map(([size, value]) => `${size} ${countText(value)}`)
   const told = made.safeParse(how).data ?? {}
   const sources = (told.sources ?? []).map(({ path }) => path)
-  const learned = told.examples === undefined ? '' : `${countText(told.examples.learned)} examples`
+  const learned = told.examples === undefined ? '' : plural(told.examples.learned, 'example')
   const rows = [
     ['model', `${countText(model.parameters)} parameters (${sizes.join(', ')})`],
     ['weights', digest.slice(0, 12)],

@@ -39,7 +39,7 @@ export interface ReadExamples {
 
 /**
  * Conversations of files and runs, as a policy reads them. Throws `import_invalid` for a file that is none, `prompt_invalid` for text
- * that the vocabulary does not cover, and `usage` where nothing is left.
+ * that the vocabulary does not cover, and `usage` where nothing is left, and for a choice among attempts where there are none.
  */
 export async function demonstrations(
   sources: readonly string[],
@@ -61,6 +61,7 @@ export async function demonstrations(
         onRow: (row) => void read.push(demonstrationOf({ ...row }, dirs.join(', '))),
       }),
   })
+  refuseWithoutRuns(runs, { '--best-of-n': bestOfN, '--max-per-task': maxPerTask, '--seat': seat })
   const found = examplesOf(read, renderer, {
     context: learner.capabilities.context,
     ...(minReward === undefined ? {} : { minReward }),
@@ -95,6 +96,12 @@ export async function preferences(
         seat,
         onRow: (row) => void read.push(preferenceOf({ ...row }, dirs.join(', '))),
       }),
+  })
+  refuseWithoutRuns(runs, {
+    '--margin': margin,
+    '--min-reward': minReward,
+    '--max-per-task': maxPerTask,
+    '--seat': seat,
   })
   const found = examplesOfPreferences(read, renderer, { context: learner.capabilities.context })
   const typed = {
@@ -136,6 +143,16 @@ async function eachSource(
     }
   }
   return { from: found, runs }
+}
+
+/** Throws `usage` for an option that chooses among the attempts of runs where no source is a run. */
+function refuseWithoutRuns(runs: readonly string[], ofRuns: Readonly<Record<string, unknown>>): void {
+  const foreign = Object.keys(ofRuns).find((name) => ofRuns[name] !== undefined)
+  if (foreign === undefined || runs.length > 0) return
+  throw new QuintainError(
+    'usage',
+    `${foreign} chooses among the attempts of runs, and a file has none: leave it out, or name a run.`,
+  )
 }
 
 /** Filters that were typed, and whether the policy is a new one. */

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { formatImitation, type ImitationReport, imitationProgressText } from './imitation-text.ts'
+import {
+  formatImitation,
+  type ImitationReport,
+  imitationProgressText,
+  leanWarnings,
+} from './imitation-text.ts'
 
 const report: ImitationReport = {
   schema: 'quintain.imitation',
@@ -64,4 +69,16 @@ test('the live line says after which step the held-out loss was measured', () =>
     })
   expect(at(4)).toMatch(/held-out 2\.000 \(step 0\)$/)
   expect(at(0)).toMatch(/held-out 2\.000$/)
+})
+
+test('says so where most of what was given is not learned from', () => {
+  const of = (learned: number, heldOut: number, tooLong: number) =>
+    leanWarnings({ learned, heldOut, left: { too_long: tooLong } }, { recipe: 'sft', context: 8 })
+  expect(of(1, 0, 999)).toEqual([
+    '999 of 1,000 examples are longer than the context of 8 tokens and were left out.',
+  ])
+  expect(of(1, 949, 0)).toEqual([
+    '949 of 950 examples are held out, and not learned from: give a smaller --held-out.',
+  ])
+  expect(of(76, 4, 3)).toEqual([])
 })

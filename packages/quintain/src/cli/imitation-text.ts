@@ -77,6 +77,26 @@ export function leftText(left: Partial<Record<NoExample, number>>): string {
     .join(', ')
 }
 
+/** Why most of what was given is not learned from, where that is so: `950 of 1,000 examples are …`. */
+export function leanWarnings(
+  { learned, heldOut, left }: Pick<ImitationReport['examples'], 'learned' | 'heldOut' | 'left'>,
+  { recipe, context }: { recipe: string; context: number },
+): string[] {
+  const unit = recipe === 'dpo' ? 'pairs' : 'examples'
+  const usable = learned + heldOut
+  const all = Object.values(left).reduce((sum, count) => sum + count, usable)
+  const tooLong = left.too_long ?? 0
+  const of = (count: number, total: number) => `${countText(count)} of ${countText(total)} ${unit} are`
+  return [
+    ...(2 * tooLong > all
+      ? [`${of(tooLong, all)} longer than the context of ${countText(context)} tokens and were left out.`]
+      : []),
+    ...(heldOut > learned
+      ? [`${of(heldOut, usable)} held out, and not learned from: give a smaller --held-out.`]
+      : []),
+  ]
+}
+
 /** Share by which the loss of what is held out may rise before it is worth a word. */
 const worseThan = 0.05
 

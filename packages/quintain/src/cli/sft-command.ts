@@ -16,6 +16,7 @@ import {
   type ImitationProgress,
   type ImitationReport,
   imitationProgressText,
+  leanWarnings,
 } from './imitation-text.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import type { CliIo } from './io.ts'
@@ -66,6 +67,11 @@ export async function sftCommand(
       seed,
       ...(flags.heldOut === undefined ? {} : { share: flags.heldOut }),
     })
+    const lean = leanWarnings(
+      { learned: learned.length, heldOut: held.length, left: read.found.left },
+      { recipe, context: opened.learner.capabilities.context },
+    )
+    if (flags.quiet !== true) for (const warning of lean) io.stderr.write(`${warning}\n`)
     const length = minutes === undefined && steps === undefined ? { epochs: epochs ?? defaultEpochs } : {}
     const end = await driveImitation(flags, io, (control) =>
       imitate({

@@ -373,6 +373,12 @@ describe('what cannot be', () => {
       2,
       /made for fewer, and a new one is wanted/,
     ],
+    [
+      'a choice among attempts, of a file',
+      `sft chats.jsonl ${sizes} --best-of-n 3 --out x`,
+      2,
+      /--best-of-n chooses among the attempts of runs/,
+    ],
     ['sft of no file', `sft chat.jsonl ${sizes} --out x`, 2, /chat\.jsonl: there is no such file/],
     ['preferences without a policy', 'dpo pairs.jsonl --out x', 2, /--from CHECKPOINT/],
     ['steps of a run', 'resume measured --steps 3', 2, /--steps is for trainings/],
