@@ -13,3 +13,11 @@ test('lengths that nobody typed are those of the context, and a recipe stays wha
   })
   expect(of('grpo')).toEqual(algorithmOf({ recipe: 'grpo' }))
 })
+
+test('a field that is none is told with those that there are, as they are typed', () => {
+  const of = (set: string) => () => algorithmOf({ recipe: 'dpo', set: [set] })
+  expect(of('loss.beta=0.2')).toThrow(/no field loss\.beta\..* It has loss\.name, loss\.config\.NAME\.$/)
+  expect(of('adam.beta=0.2')).toThrow(/did you mean "beta\d"\? It has adam\.learningRate, /)
+  expect(of('lose.name=dpo')).toThrow(/did you mean "loss"\? It has groups, .*advantage\.FIELD/)
+  expect(of('loss.config.beta=0.2')()).toMatchObject({ loss: { name: 'dpo', config: { beta: 0.2 } } })
+})

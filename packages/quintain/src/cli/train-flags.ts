@@ -94,20 +94,33 @@ function setField(fields: Fields, text: string): void {
 /** Throws `options_invalid` for a path that no algorithm has; what a loss takes is for the loss to say. */
 function refuseUnknownField(path: readonly string[]): void {
   let at: z.core.$ZodType = algorithm
-  for (const step of path) {
-    if (at instanceof z.ZodOptional) at = at.unwrap()
+  for (const [depth, step] of path.entries()) {
+    at = unwrapped(at)
     if (!(at instanceof z.ZodObject)) return
     const shape: Record<string, z.core.$ZodType> = at.shape
     const names = Object.keys(shape).filter((name) => name !== 'recipe')
     const next = names.includes(step) ? shape[step] : undefined
-    if (next === undefined)
+    if (next === undefined) {
+      const known = names.map((name) => [...path.slice(0, depth), asTyped(name, shape[name]!)].join('.'))
       throw new QuintainError(
         'options_invalid',
-        `--set: an algorithm has no field ${path.join('.')}${didYouMean(step, names)}`,
+        `--set: an algorithm has no field ${path.join('.')}${didYouMean(step, names)} It has ${known.join(', ')}.`,
         { facts: { field: path.join('.'), known: names } },
       )
+    }
     at = next
   }
+}
+
+/** A field of the algorithm as it is typed: `groups`, `adam.FIELD`, and `config.NAME` where any name may stand. */
+function asTyped(name: string, type: z.core.$ZodType): string {
+  const inner = unwrapped(type)
+  if (inner instanceof z.ZodRecord) return `${name}.NAME`
+  return inner instanceof z.ZodObject ? `${name}.FIELD` : name
+}
+
+function unwrapped(type: z.core.$ZodType): z.core.$ZodType {
+  return type instanceof z.ZodOptional ? type.unwrap() : type
 }
 
 /** Refuses a recipe that learns from something else than rollouts, and says which command does. */

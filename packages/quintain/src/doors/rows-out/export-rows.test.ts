@@ -5,7 +5,7 @@ import { runFiles } from '../../core/index.ts'
 import { result, says, system, Talk, user } from '../../rows/__fixtures__/talk.ts'
 import { gold, groupRun, type Played, rowsOf } from './__fixtures__/groups.ts'
 import type { ArtGroup } from './art-groups.ts'
-import { exportRows, type TrainerForm } from './index.ts'
+import { type ExportRowsOptions, exportRows, type TrainerForm } from './index.ts'
 import type { PreferenceRow } from './preference-rows.ts'
 import type { SftRow } from './sft-rows.ts'
 import type { TinkerRow } from './tinker-rows.ts'
@@ -151,6 +151,21 @@ describe('preference pairs', () => {
     expect(
       far.rows.map(({ lineage: { rejected, margin, difference } }) => [rejected.reward, margin, difference]),
     ).toEqual([[0, 0.6, 1]])
+  })
+
+  test('that differ by too little are told so, with the margin that was asked for', async () => {
+    const dir = await groupRun(mixed)
+    const none = (options: Pick<ExportRowsOptions, 'margin' | 'filter'>) =>
+      rowsOf<PreferenceRow>(dir, { form: 'preference', ...options })
+    await expect(none({ margin: 100 })).rejects.toMatchObject({
+      code: 'export_refused',
+      message: expect.stringMatching(
+        /no two attempts .* differ by 100 or more \(.*unpaired 3.*smaller margin/,
+      ),
+    })
+    await expect(none({ filter: { kind: 'reward', least: 2 } })).rejects.toThrow(
+      /rewards that differ, the better one passing the filter reward>=2 \(.*Play each task more often/,
+    )
   })
 
   test('share a prompt to the place where the model went another way', async () => {

@@ -119,7 +119,7 @@ export async function exportRows(
     report.rows += made
     report.tasks[made > 0 ? 'withRows' : 'withoutRows']++
   }
-  if (onRow !== undefined && report.rows === 0) throw noRows(report, runs)
+  if (onRow !== undefined && report.rows === 0) throw noRows(report, runs, margin)
   return report
 }
 
@@ -217,11 +217,23 @@ function checkSuccess(runs: readonly SourceRun[], seat: string): void {
 function noRows(
   { form, filter, seat, attempts: { leftOut }, pairs }: ExportRowsReport,
   runs: readonly SourceRun[],
+  margin: number,
 ): QuintainError {
   const { made: _, ...unmade } = pairs ?? { made: 0 }
   const counts = Object.entries({ ...leftOut, ...unmade }).map(([why, count]) => `${why} ${count}`)
   const what = `There is no row for ${form} with the filter ${filter} (${counts.join(', ') || 'no attempt'}).`
   const facts = { leftOut, pairs: unmade }
+  const unread = (leftOut.damaged ?? 0) + (leftOut.images ?? 0) + (leftOut.record_cut ?? 0)
+  if ((leftOut.unpaired ?? 0) > 0 && Object.keys(unmade).length === 0 && unread === 0) {
+    const by = margin > 0 ? ` by ${margin} or more` : ''
+    const better = filter === 'all' ? '' : `, the better one passing the filter ${filter}`
+    const advice = margin > 0 ? 'Ask for a smaller margin, or play' : 'Play'
+    return new QuintainError(
+      'export_refused',
+      `There is no pair: no two attempts at one task have rewards that differ${by}${better} (${counts.join(', ')}). ${advice} each task more often.`,
+      { facts },
+    )
+  }
   const served = runs.map(({ manifest }) => servedNote(manifest, seat)).find((note) => note !== undefined)
   if (served !== undefined && (leftOut.no_calls ?? 0) > 0)
     return new QuintainError('no_sampled_tokens', `${what} ${served}`, { facts })
