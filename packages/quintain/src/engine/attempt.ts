@@ -140,6 +140,8 @@ class Attempt {
   private readonly startedAt = now()
   private readonly recorder = new Recorder()
   private readonly redact: (text: string) => string
+  /** The same for what agents and providers say, who have never seen the secret. */
+  private readonly redactSaid: (text: string) => string
   private readonly players: Record<Seat, SeatPlayer> = Object.create(null)
   private readonly errors: { stage: string; text: string }[] = []
   private readonly flags: Record<string, number> = Object.create(null)
@@ -164,7 +166,9 @@ class Attempt {
   constructor(input: AttemptInput) {
     this.input = input
     const withoutSecret = redactor(input.task.secret)
+    const ofStrangers = redactor(input.task.secret, { strangers: true })
     this.redact = (text) => hideKeys(withoutSecret(text))
+    this.redactSaid = (text) => hideKeys(ofStrangers(text))
     const { promise, resolve } = Promise.withResolvers<Awaited<Attempt['broken']>>()
     this.broken = promise
     this.clock = new AgentClock(input.limits.wallMs, () => resolve({ outcome: 'wall_limit', seat: 'agent' }))
@@ -283,7 +287,8 @@ class Attempt {
         recorder: this.recorder,
         limits,
         sampling: assignment.sampling,
-        redact: this.redact,
+        // A script is code of the environment, and a simulated user may have been told.
+        redact: seat === 'agent' && !policy.id.startsWith('script:') ? this.redactSaid : this.redact,
         clock: seat === 'agent' ? this.clock : undefined,
         signal,
         startedAt: this.startedAt,
@@ -334,6 +339,7 @@ class Attempt {
       context: { task: task.id, repeat: order.repeat },
       startedAt: this.startedAt,
       redact: this.redact,
+      redactSaid: this.redactSaid,
       isClosed: () => this.closed,
     })
   }
@@ -375,7 +381,8 @@ class Attempt {
       if (stopped?.fault !== undefined) throw stopped
       if (isThrown(thrown, AgentFailure)) {
         this.errors.push({ stage: 'agent', text: textOfError(thrown) })
-        const stop = redactedMessage(this.redact, thrown.thrown, 200)
+        const isOutside = this.input.seats['agent']?.outside !== undefined
+        const stop = redactedMessage(isOutside ? this.redactSaid : this.redact, thrown.thrown, 200)
         return { outcome: 'agent_error', stop, seat: 'agent' }
       }
       throw thrown
@@ -385,7 +392,10 @@ class Attempt {
   /** After this nothing of the agent reaches the world, a tool or a model. */
   private fence(): void {
     this.clock.stop()
-    for (const player of Object.values(this.players)) player.model.stopped ??= rolloutOver
+    for (const { model } of Object.values(this.players)) {
+      model.endCalls()
+      model.stopped ??= rolloutOver
+    }
     this.over.abort(abortReason)
     this.episode?.fence()
   }
@@ -504,7 +514,8 @@ class Attempt {
     this.errors.push({ stage: 'attempt', text: textOfError(thrown) })
     if (isThrown(thrown, StepFailure)) return thrown.fault
     if (isThrown(thrown, SeatStop) && thrown.fault !== undefined) {
-      return { ...thrown.fault, message: this.redact(thrown.fault.message) }
+      // Its seat has taken out what must not be told.
+      return thrown.fault
     }
     return {
       owner: 'platform',

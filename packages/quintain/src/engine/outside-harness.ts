@@ -39,13 +39,15 @@ export interface OutsideHarnessOptions {
   startedAt: number
   /** Makes text free of secrets. */
   redact(text: string): string
+  /** The same for what is said outside, where nobody knows them. */
+  redactSaid(text: string): string
   /** The attempt waits for nothing of this seat any more. */
   isClosed(): boolean
 }
 
 /** The world's side of a seat that is played from outside: it stands in the place of the harness, and hands it the world. */
 export function outsideHarness(options: OutsideHarnessOptions): Harness {
-  const { outside, account, redact } = options
+  const { outside, account, redactSaid } = options
   return {
     name: outside.name,
     // Looked at before the run began.
@@ -60,7 +62,10 @@ export function outsideHarness(options: OutsideHarnessOptions): Harness {
       account.absorb(end.account)
       if (end.thrown !== undefined) throw errorOf(end.thrown, options)
       const { stop } = end.result
-      return { ...end.result, ...(stop === undefined ? {} : { stop: redactedMessage(redact, stop, 200) }) }
+      return {
+        ...end.result,
+        ...(stop === undefined ? {} : { stop: redactedMessage(redactSaid, stop, 200) }),
+      }
     },
   }
 }
@@ -173,13 +178,13 @@ class SeatTime {
   }
 }
 
-function errorOf(thrown: PlayFailure, { account, redact }: OutsideHarnessOptions): Error {
+function errorOf(thrown: PlayFailure, { account, redactSaid }: OutsideHarnessOptions): Error {
   switch (thrown.by) {
     case 'over':
       return account.stopped ?? rolloutOver
     case 'fault':
       return new StepFailure(
-        { ...thrown.fault, message: redactedMessage(redact, thrown.fault.message) },
+        { ...thrown.fault, message: redactedMessage(redactSaid, thrown.fault.message) },
         thrown.text,
       )
     case 'agent':

@@ -142,6 +142,7 @@ class Play {
     const { side } = this
     const given = this.ended().catch((thrown: unknown) => ({ thrown: failureOf(thrown, side.signal) }))
     const end = await this.untilOver(given)
+    this.seat.endCalls()
     const account = this.seat.account()
     this.seat.stopped ??= rolloutOver
     this.over.abort(abortReason)

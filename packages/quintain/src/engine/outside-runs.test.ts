@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { boxGateway, type HarnessContext, QuintainError } from '../core/index.ts'
+import { boxGateway, type HarnessContext, type Model, ModelFault, QuintainError } from '../core/index.ts'
 import type { Gateway, LeaseOptions } from '../gateway/index.ts'
 import { FakeBoxes } from './__fixtures__/fake-boxes.ts'
 import { outside, packaged, talk, till } from './__fixtures__/outside.ts'
@@ -462,4 +462,71 @@ describe('the box of the world', () => {
     await recorded(await packaged(till()), { agent, behind: oracle }, one)
     expect(had).toBe(false)
   })
+})
+
+test('what was said by those who never saw the secret gives none away by what is taken out of it', async () => {
+  const env = `{
+    tasks: [{ id: 'A', prompt: 'How many?', secret: { answer: 5 } }],
+    rewards: { exact: ({ transcript, task }) => Number(transcript.answer === String(task.secret.answer)) },
+  }`
+  const said = 'the server at 127.0.0.5 gave up after 5 attempts'
+  const stops = await recorded(
+    await packaged(env),
+    {
+      agent: outside(async () => {
+        throw new Error(said)
+      }),
+    },
+    one,
+  )
+  expect(stops.states.map(({ chosen }) => chosen?.stop)).toEqual([said])
+  const ended = outside(async () => ({ outcome: 'agent_error', stop: said }))
+  expect((await recorded(await packaged(env), { agent: ended }, one)).states[0]?.chosen?.stop).toBe(said)
+  const down = modelThat(() => {
+    const fault = {
+      owner: 'provider',
+      stage: 'model',
+      code: 'http_502',
+      message: said,
+      retryable: false,
+    } as const
+    throw new ModelFault(fault)
+  })
+  for (const player of [{ model: down }, { agent: outside(talk), behind: { model: down } }]) {
+    const run = await recorded(await packaged(env), player, { ...one, maxTries: 1 })
+    expect(run.attempts.map(({ fault }) => fault?.message)).toEqual([said])
+  }
+})
+
+test('a call that an agent did not wait for is in the record, with what it had read', async () => {
+  const model: Model = {
+    id: 'fake',
+    generate: (_request, { onDelta, signal }) =>
+      new Promise((_, reject) => {
+        for (let piece = 0; piece < 6; piece++) onDelta?.({ type: 'text', text: 'word' })
+        signal.addEventListener('abort', () => reject(signal.reason))
+      }),
+  }
+  const hasty = outside(async ({ messages, model }) => {
+    const read = Promise.withResolvers<void>()
+    model.generate({ messages }, { onDelta: () => read.resolve() }).catch(() => {})
+    await read.promise
+    return { outcome: 'completed', answer: 'enough' }
+  })
+  // Of another the time is up first.
+  const slow = outside(async ({ messages, model }) => {
+    await model.generate({ messages }, { onDelta: () => {} })
+    return { outcome: 'completed' }
+  })
+  const env = await packaged(`{ tasks: [{ id: 'A', prompt: 'Go.' }], rewards: { none: () => 0 } }`)
+  for (const [agent, outcome] of [
+    [hasty, 'completed'],
+    [slow, 'wall_limit'],
+  ] as const) {
+    const run = await recorded(env, { agent, behind: { model } }, { ...one, limits: { wall: 300 } })
+    const [attempt] = run.attempts
+    expect([attempt?.outcome, attempt?.counts.turns, attempt?.usage.agent.output]).toEqual([outcome, 1, 6])
+    expect(attempt?.counts.flags).toEqual({ client_left: 1, usage_estimated: 1 })
+    expect(attempt?.costUsd.agent).toBeNull()
+  }
 })

@@ -16,12 +16,18 @@ interface Form {
  * Takes a task's secret out of text that code which knows it has written: error messages, reasons. Looks for every
  * text and number inside the secret, in any case and with any white space, as it is, as JSON, in an address and as
  * base64. What it cannot recognise it cannot take out, so whole texts go to the private records only.
+ *
+ * `strangers`: for texts of those who never saw the secret. Short words and numbers, which stand in anybody's text, are left
+ * in those: "5" taken out of "after 5 attempts" would tell the answer.
  */
-export function redactor(secret: unknown): (text: string) => string {
+export function redactor(
+  secret: unknown,
+  { strangers = false }: { strangers?: boolean } = {},
+): (text: string) => string {
   let forms: Form[] | undefined
   return (text) => {
     if (secret === undefined || secret === null) return text
-    forms ??= formsOf(secret)
+    forms ??= formsOf(secret, strangers)
     const plain = plainly(text)
     const possible =
       forms.length < formsPerPattern ? forms : forms.filter((form) => plain.includes(form.plain))
@@ -69,12 +75,16 @@ function collect(value: unknown, found: Set<string>, hasFields = true): void {
     }
 }
 
-function formsOf(secret: unknown): Form[] {
+/** A number that may be in a text by chance. */
+const commonNumber = /^[-+]?[\d.,]{1,7}$/
+
+function formsOf(secret: unknown, strangers: boolean): Form[] {
   const found = new Set<string>()
   collect(secret, found)
   const forms = new Map<string, Form>()
   const add = (text: string, source: string) => forms.set(source, { plain: plainly(text), source })
   for (const text of found) {
+    if (strangers && (text.length < wholeWordBelow || commonNumber.test(text))) continue
     if (text.length < wholeWordBelow) {
       add(text, `(?<![\\p{L}\\p{N}])${pattern(text)}(?![\\p{L}\\p{N}])`)
       continue

@@ -75,6 +75,31 @@ test('parallel calls that name their most tokens never hold more than are left',
   expect(await ask(1)).toBe('token_limit')
 })
 
+test('calls that are under way when the rollout ends are recorded, and counted as far as they were told', async () => {
+  const model = new HeldModel()
+  const { seat, recorder, over } = seatOf(model)
+  const told = outcomeOf(seat.generate({ messages: says('a') }, { onDelta: () => {} }))
+  for (let piece = 0; piece < 5; piece++) (await model.call(0)).tell({ type: 'text', text: 'x' })
+  const silent = outcomeOf(seat.generate({ messages: says('b') }, { onDelta: () => {} }))
+  await model.call(1)
+  seat.endCalls()
+  over.abort(new Error('over'))
+  expect(await Promise.all([told, silent])).not.toContain('answered')
+  const expected = [
+    [['client_left', 'usage_estimated'], 5],
+    [['client_left'], undefined],
+  ]
+  expect(recorder.calls.map(({ flags, usage }) => [flags, usage?.output])).toEqual(expected)
+  expect([seat.turns, seat.usage.output, seat.costUsd]).toEqual([1, 5, null])
+  // One that the end reaches first is recorded as it fails.
+  const other = seatOf(model)
+  const cut = other.seat.generate({ messages: says('c') }, { onDelta: () => {} })
+  ;(await model.call(2)).tell({ type: 'text', text: 'x' })
+  other.over.abort(new Error('over'))
+  await expect(cut).rejects.toThrow()
+  expect(other.recorder.calls.map(({ flags }) => flags)).toEqual([['client_left', 'usage_estimated']])
+})
+
 test('a caller who left is no fault and no outcome, but what it read counts', async () => {
   const model = new HeldModel()
   const { seat, recorder } = seatOf(model, { limits: { tokens: 3 } })

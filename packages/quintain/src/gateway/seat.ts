@@ -15,6 +15,7 @@ import {
   type ModelResponse,
   noUsage,
   type ResolvedLimits,
+  type RetryEntry,
   type Sampling,
   type Seat,
   type Usage,
@@ -102,6 +103,7 @@ export class SeatModel implements ModelHandle {
   private readonly options: SeatModelOptions
   private readonly budget: SeatBudget
   private readonly clock: WaitingClock
+  private readonly underWay = new Set<CallUnderWay>()
 
   get id(): string {
     return this.options.model.id
@@ -169,6 +171,7 @@ export class SeatModel implements ModelHandle {
     const wait = this.clock.call()
     const asked = { model: model.id, sampling, settings, tools }
     const call: CallUnderWay = { request, prompt, asked, atMs, told: new ToldReply(), idle: false }
+    this.underWay.add(call)
     const context: ModelContext = {
       ...this.options.context,
       seat,
@@ -209,8 +212,8 @@ export class SeatModel implements ModelHandle {
       throw this.failed(thrown, call, signal, { endMs, alone })
     }
     wait.end(response.timing?.waitMs ?? 0)
-    // What came although the caller of this call has left was sampled, and counts.
-    this.options.signal.throwIfAborted()
+    // What came although the caller of this call has left was sampled, and counts; not once it was recorded without it.
+    if (!this.underWay.delete(call)) throw rolloutOver
     // A scripted policy that only says it is done made no call.
     const calls = response.message.toolCalls?.length ?? 0
     if (response.ended && calls === 0 && response.message.content === '') return response
@@ -402,8 +405,9 @@ export class SeatModel implements ModelHandle {
     signal: AbortSignal,
     { endMs, alone }: { endMs: number; alone: boolean },
   ): Error {
-    const { seat, recorder } = this.options
-    if (this.options.signal.aborted) return thrown instanceof Error ? thrown : rolloutOver
+    const { seat } = this.options
+    const error = thrown instanceof Error ? thrown : rolloutOver
+    if (!this.underWay.delete(call)) return error
     // Nothing was asked of any model: what the program wants cannot be said to this one.
     if (isThrown(thrown, DialectError)) return thrown
     const retries = thrown instanceof ModelFault ? thrown.retries : []
@@ -411,11 +415,10 @@ export class SeatModel implements ModelHandle {
     const times = this.timesOf(call.atMs, waitMs, endMs)
     this.retries += retries.length
     this.waitMs += waitMs
-    const record = (end: UnansweredEnd): void =>
-      recorder.call(seat, call.prompt, undefined, unansweredCall(call.asked, times, { retries, ...end }))
-    if (signal.aborted) {
+    const record = (end: UnansweredEnd): void => this.recordUnanswered(call, times, { retries, ...end })
+    if (signal.aborted || this.options.signal.aborted) {
       record(this.left(call))
-      return thrown instanceof Error ? thrown : rolloutOver
+      return error
     }
     const fault = faultOfCall(thrown, this.options)
     record({ fault, ...(alone ? { flags: [failedAlone] } : {}) })
@@ -437,6 +440,25 @@ export class SeatModel implements ModelHandle {
     }
     this.unrecovered = fault
     return new SeatStop({ fault })
+  }
+
+  /**
+   * The rollout is over: calls that are under way are recorded as they stand. Whoever asked for them has left, also where it
+   * is the end that came first.
+   */
+  endCalls(): void {
+    for (const call of this.underWay) {
+      this.underWay.delete(call)
+      this.recordUnanswered(call, this.timesOf(call.atMs, 0), { retries: [], ...this.left(call) })
+    }
+  }
+
+  private recordUnanswered(
+    { prompt, asked }: CallUnderWay,
+    times: CallTimes,
+    end: UnansweredEnd & { retries: RetryEntry[] },
+  ): void {
+    this.options.recorder.call(this.options.seat, prompt, undefined, unansweredCall(asked, times, end))
   }
 
   /**

@@ -61,7 +61,11 @@ function parseArgumentText(text: string, flags: ArgumentFlag[], depth: number): 
     const options = { duplicateKeys: 'last', rawControls: true } as const
     const parsed = parseJsonAt(text, 0, options)
     if (!parsed.ok) {
-      if (parsed.failure === 'truncated') return { error: 'truncated', message: cutMessage, flags }
+      if (parsed.failure === 'truncated') {
+        const message =
+          'The arguments stop before their end, so none of the calls was run. Send them whole; where the reply was cut, answer more briefly.'
+        return { error: 'truncated', message, flags }
+      }
       const near = JSON.stringify(text.slice(Math.max(0, parsed.position - 20), parsed.position + 20))
       const message = `The arguments are no valid JSON (at character ${parsed.position}, near ${near}). Send one JSON object.`
       return { error: 'malformed', message, flags }

@@ -1,4 +1,4 @@
-import { type Content, type Fault, messageOf, type Turn, textOf } from '../../core/index.ts'
+import { type Content, canonicalJson, type Fault, messageOf, type Turn, textOf } from '../../core/index.ts'
 import {
   failureOf,
   noCalls,
@@ -105,7 +105,7 @@ export class LiveSession implements Session {
     const { id, name, batch } = request
     return this.step(
       id,
-      () => `call ${name} ${JSON.stringify(request.arguments)}`,
+      () => `call ${name} ${canonicalJson(request.arguments ?? null)}`,
       () => this.callTool(request),
       batch,
     )
@@ -380,7 +380,11 @@ function episodeOver(): SessionError {
 function infrastructure(fault: Fault): SessionError {
   // Agents read it: whose fault it is and its code quote nothing of the task.
   const what = `${fault.owner}/${fault.code} (${fault.stage})`
-  return new SessionError('infrastructure', `The episode failed and earns nothing: ${what}.`, { fault })
+  return new SessionError(
+    'infrastructure',
+    `The episode broke off through no doing of the agent and has no reward, not one of 0: ${what}.`,
+    { fault },
+  )
 }
 
 function objectIn(text: string): unknown {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   openServedRun,
   type PlayEnd,
@@ -39,6 +40,8 @@ const mostSettled = 10_000
 const mostGone = 50_000
 /** Tasks that are looked at, each with a world of its own, at a time. */
 const mostPreviews = 32
+/** How long a new session waits for a place that a closed one is about to give back: its world is closed and its record written. */
+const mostLeavingMs = 10_000
 const bucketsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000, 60_000]
 
 /**
@@ -79,6 +82,8 @@ class Core implements SessionCore {
   private readonly keys = new Map<string, LiveSession>()
   private readonly keyOf = new Map<LiveSession, string>()
   private readonly gone = new Set<string>()
+  /** Closed, and not at the end of their episodes yet. */
+  private readonly leaving = new Set<LiveSession>()
   private readonly sweeper: NodeJS.Timeout
   private readonly running = new Set<Promise<unknown>>()
   private readonly counts = { created: 0, scored: 0, unscored: 0, steps: 0, stepMs: 0 }
@@ -126,7 +131,7 @@ class Core implements SessionCore {
     return this.counted(async () => {
       const shelved = this.shelf.find(choice)
       const task = await this.shelf.listed(shelved)
-      if (this.previews >= mostPreviews || this.open + this.previews >= this.limits.most)
+      if (this.previews >= mostPreviews || this.isFull)
         throw new SessionError(
           'at_capacity',
           'As many tasks are looked at as can be at a time; ask again later.',
@@ -202,6 +207,7 @@ class Core implements SessionCore {
     const shelved = this.shelf.find(request.task)
     this.checkSeed(request)
     const task = await this.shelf.listed(shelved)
+    await this.roomOfLeaving()
     // From here on nothing waits: two requests of one name make one session.
     const known = key === undefined ? undefined : this.keys.get(key)
     if (known !== undefined) {
@@ -218,7 +224,7 @@ class Core implements SessionCore {
       )
     if (this.draining)
       throw new SessionError('draining', 'The server is being stopped and takes no more sessions.')
-    if (this.open + this.previews >= this.limits.most)
+    if (this.isFull)
       throw new SessionError(
         'at_capacity',
         `All ${this.limits.most} sessions are in use; close some, or serve more (--max-sessions).`,
@@ -230,7 +236,10 @@ class Core implements SessionCore {
       handle,
       task,
       onStep: (ms) => this.stepped(ms),
-      onShut: () => this.forget(session),
+      onShut: () => {
+        if (session.holdsWorld) this.leaving.add(session)
+        this.forget(session)
+      },
       ...(request.answerTool === undefined ? {} : { answerTool: request.answerTool }),
       ...(request.reserved === undefined ? {} : { reserved: request.reserved }),
     })
@@ -247,6 +256,23 @@ class Core implements SessionCore {
     return session
   }
 
+  private get isFull(): boolean {
+    return this.open + this.previews >= this.limits.most
+  }
+
+  /** Whoever closes a session counts on its place. */
+  private async roomOfLeaving(): Promise<void> {
+    const until = performance.now() + mostLeavingMs
+    while (this.isFull && this.leaving.size > 0) {
+      const left = until - performance.now()
+      if (left <= 0) return
+      const late = new AbortController()
+      const ends = [...this.leaving].map((session) => session.settled())
+      await Promise.race([...ends, pause(left, undefined, { signal: late.signal }).catch(() => {})])
+      late.abort()
+    }
+  }
+
   /** Plays a session's order to its end. Never rejects. */
   private async play(session: LiveSession, { summary }: ShelvedTask): Promise<void> {
     const order = this.run.order(summary)
@@ -261,6 +287,7 @@ class Core implements SessionCore {
     this.count(verdict)
     session.ended(verdict)
     this.open--
+    this.leaving.delete(session)
     if (this.sessions.has(session.handle)) this.keepSettled()
     if (this.open === 0) this.whenEmpty?.()
   }

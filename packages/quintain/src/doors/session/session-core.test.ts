@@ -208,6 +208,10 @@ describe('the lifecycle of an episode that has a name', () => {
     const [one, two] = await Promise.all([add(3), add(3)])
     expect(two).toEqual(one)
     expect(await codeOf(add(4))).toBe('call_conflict')
+    const noted = { by: 3, note: 'x' }
+    const again = { note: 'x', by: 3 }
+    const named = (given: object) => session.call({ id: 'c2', name: 'none', arguments: given })
+    expect(await named(again)).toEqual(await named(noted))
     expect(counted).toEqual(['3'])
     await session.grade()
     expect(await add(3)).toEqual(one)
@@ -240,6 +244,29 @@ test('no more sessions than there may be; room comes back when one ends', async 
   for (const { order } of (await foldRun(dir())).states) expect(order.task).toBe('train-0')
   await core.close()
   await drained
+})
+
+test('whoever closes a session has its place, however long its world takes to close', async () => {
+  const slow = environment({
+    tasks,
+    world: () => ({
+      finish: () => ({}),
+      close: () => new Promise<void>((resolve) => setTimeout(resolve, 50)),
+    }),
+    rewards: { none: () => 0 },
+  })
+  const core = await open(slow, { maxSessions: 1 })
+  const create = () => core.create({ task: { id: 'train-0' } })
+  for (let round = 0; round < 3; round++) {
+    const session = await create()
+    await session.opened()
+    await session.close()
+  }
+  // Of two there is room for one.
+  expect((await Promise.all([codeOf(create()), codeOf(create())])).sort()).toEqual([
+    'at_capacity',
+    'no error',
+  ])
 })
 
 test('sessions that begin and end together are all in the plan and in the record', async () => {

@@ -1,4 +1,5 @@
 import type { Answer } from '../conversation.ts'
+import { mostLineBytes } from './line-queue.ts'
 import type { CommandOptions } from './options.ts'
 import type { Place } from './place.ts'
 import { type ProgramEnd, ProgramFailure } from './program-end.ts'
@@ -17,6 +18,8 @@ export async function readAnswer(
 
 /** What a program that talks in lines answered: `{ "answer": text }`. Throws its failure for any other line. */
 export function lineAnswer(line: string): Answer {
+  if (Buffer.byteLength(line) >= mostLineBytes)
+    throw new ProgramFailure(`printed a line of ${mostLineBytes} bytes or more`, line.slice(0, 200))
   let said: unknown
   try {
     said = JSON.parse(line)

@@ -462,6 +462,7 @@ describe('command in lines', () => {
     const talks = { reply: () => ({ content: 'go on' }) }
     await expect(lines('process.exit(4)', talks)).rejects.toThrow('ended with exit code 4')
     await expect(lines("console.log('debug: hello')", talks)).rejects.toThrow('no {"answer"')
+    await expect(lines("say('x'.repeat(5e6))", talks)).rejects.toThrow('a line of 4194304 bytes or more')
     expect(await lines("lines.once('line', () => { say('a'); process.exit(0) })", talks)).toMatchObject({
       outcome: 'completed',
       stop: 'no_answer',

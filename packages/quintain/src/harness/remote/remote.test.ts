@@ -197,6 +197,8 @@ describe('remote', () => {
       name: 'SeatStop',
       fault: { owner: 'platform', code, retryable },
     })
+    // What gives no status may spend all the same.
+    if (code === 'agent_lost') expect(agent.asked.at(-1)).toBe('POST /cancel')
   })
 
   test('that is down, and one that comes back', async () => {

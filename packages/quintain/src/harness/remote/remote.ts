@@ -91,12 +91,15 @@ class Session {
       if (said !== undefined) {
         status = said
         heard = now()
-      } else if (now() - heard >= lostAfterMs)
+      } else if (now() - heard >= lostAfterMs) {
+        // It may be there all the same, and spend.
+        await this.service.cancel(id)
         throw platformFault(
           'agent_lost',
-          `the agent at ${url} has given no status for ${lostAfterMs} ms`,
+          `the agent at ${url} has given no status that can be read for ${lostAfterMs} ms`,
           true,
         )
+      }
     }
     return status
   }
