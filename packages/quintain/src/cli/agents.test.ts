@@ -144,6 +144,15 @@ describe('an agent of the user on the command line', () => {
     expect(await agentSeat()).toMatchObject({ policy: 'script:oracle', harness: 'command:program@1' })
   })
 
+  test('that is a program is told of where no model stands behind it', async () => {
+    const program = ['eval', '../sums', '--agent-command', 'node program.mjs', '-n', '1']
+    const { err } = await quintain(...program, '--out', 'alone')
+    expect(err).toMatch(/no model stands behind this agent .*OPENAI_BASE_URL is not set/)
+    expect((await quintain(...program, '--policy', 'script:oracle', '--out', 'not')).err).not.toMatch(
+      /no model stands/,
+    )
+  })
+
   test('plays with several models, and beside other agents', async () => {
     const { code, err } = await evaluate(
       '--agent',

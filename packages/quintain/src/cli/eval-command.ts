@@ -249,8 +249,17 @@ function shortNotes(options: EvalOptions, orders: number, { rewards, notes = [] 
   const { repeats } = shapeOf(options, orders)
   return [
     ...notes.map((note) => `Note: ${printableLine(note, 400)}`),
+    ...agentNotes(options),
     ...newPlanNotes(options, { orders, repeats }),
     ...groupNotes(rewards, repeats),
+  ]
+}
+
+/** A program that expects the model of the run finds none where none was named. */
+function agentNotes({ agents = [], players = [] }: EvalOptions): string[] {
+  if (players.length > 0 || !agents.some((agent) => 'command' in agent || 'url' in agent)) return []
+  return [
+    'Note: no model stands behind this agent (-m MODEL, --policy script:NAME): it is to bring its own, and OPENAI_BASE_URL is not set for it.',
   ]
 }
 
