@@ -222,7 +222,7 @@ export const trainingRecord = z.object({
   environmentOptions: z.record(z.string(), z.unknown()).optional(),
   /** Everything else that was asked for, as typed. */
   options: z.record(z.string(), z.unknown()),
-  /** Of all else that stands here; absent in records that older versions wrote. */
+  /** Of the algorithm and the seed, by which a change of them is known; absent in records that older versions wrote. */
   digest: z.string().optional(),
 })
 export type TrainingRecord = z.infer<typeof trainingRecord>

@@ -377,7 +377,7 @@ describe('what goes wrong', () => {
     const sitting = { env: echo(), dir, learner: echoLearner(), renderer: echoRenderer(), steps: 4 }
     await expect(resumeTraining(sitting)).rejects.toMatchObject({
       code: 'training_mismatch',
-      message: expect.stringMatching(/train\.json was changed/),
+      message: expect.stringMatching(/algorithm or the seed in train\.json was changed/),
     })
     await writeFile(file, before)
     expect(await resumeTraining(sitting)).toMatchObject({ reason: 'done', step: 4 })

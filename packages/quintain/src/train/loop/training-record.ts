@@ -6,19 +6,19 @@ import type { TrainingRecord } from '../records.ts'
 import { trainingFiles } from '../training-folder.ts'
 
 /**
- * Throws `training_mismatch` for a record that was changed since it was written: what was trained by it is not what it would
- * say.
+ * Throws `training_mismatch` for a record whose algorithm or seed was changed since it was written: what was trained until then
+ * was not trained by them.
  */
 export function checkUnchanged(record: TrainingRecord): void {
   if (record.digest === undefined || record.digest === digestOf(record)) return
   throw new QuintainError(
     'training_mismatch',
-    `${trainingFiles.training} was changed since the training began, and what was trained until now was not trained by it. Put back what stood there; for another recipe begin a new training from a checkpoint of this one (--from).`,
+    `The algorithm or the seed in ${trainingFiles.training} was changed since the training began, and what was trained until now was not trained by it. Put back what stood there; for another recipe begin a new training from a checkpoint of this one (--from).`,
   )
 }
 
-function digestOf({ digest: _, ...record }: TrainingRecord): string {
-  return sha256(canonicalJson(record))
+function digestOf({ algorithm, seed }: TrainingRecord): string {
+  return sha256(canonicalJson({ algorithm, seed }))
 }
 
 /** Writes `train.json` of a new training, whole or not at all. Throws `disk_full` and `journal_io`. */
