@@ -382,7 +382,7 @@ function infrastructure(fault: Fault): SessionError {
   const what = `${fault.owner}/${fault.code} (${fault.stage})`
   return new SessionError(
     'infrastructure',
-    `The episode broke off through no doing of the agent and has no reward, not one of 0: ${what}.`,
+    `The episode failed and has no score: ${what}.`,
     { fault },
   )
 }
