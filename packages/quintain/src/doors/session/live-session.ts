@@ -380,11 +380,7 @@ function episodeOver(): SessionError {
 function infrastructure(fault: Fault): SessionError {
   // Agents read it: whose fault it is and its code quote nothing of the task.
   const what = `${fault.owner}/${fault.code} (${fault.stage})`
-  return new SessionError(
-    'infrastructure',
-    `The episode failed and has no score: ${what}.`,
-    { fault },
-  )
+  return new SessionError('infrastructure', `The episode failed and has no score: ${what}.`, { fault })
 }
 
 function objectIn(text: string): unknown {
