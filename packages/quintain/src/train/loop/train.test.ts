@@ -2,7 +2,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type AttemptRecord, environment, foldRun, type OrderState, tool } from '../../core/index.ts'
+import {
+  type AttemptRecord,
+  environment,
+  foldRun,
+  type OrderState,
+  QuintainError,
+  tool,
+} from '../../core/index.ts'
 import { summarize } from '../../report/index.ts'
 import { runRows } from '../../rows/index.ts'
 import { createTableLearner } from '../__fixtures__/table-engine.ts'
@@ -329,6 +336,21 @@ describe('what goes wrong', () => {
     // The learner of the checkpoint is sound: it goes on without that batch.
     const again = { env: echo(), dir: end.dir, learner: echoLearner(), renderer: echoRenderer() }
     expect(await resumeTraining(again)).toMatchObject({ reason: 'done', step: 10 })
+  })
+
+  test('weights that are no numbers: they are not written, and the last good checkpoint is named', async () => {
+    const table = echoLearner()
+    const learner = altered(table, {
+      save: (folder: string) =>
+        table.version < 4
+          ? table.save(folder)
+          : Promise.reject(new QuintainError('not_finite', 'The policy has become no policy.')),
+    })
+    const { reason, says } = await train(await echoTraining({ learner, steps: 6, checkpointEvery: 2 }))
+    expect(reason).toBe('not_finite')
+    expect(says).toMatch(
+      /^The policy has become no policy\. The last good checkpoint is .*step-000002\. Begin again/,
+    )
   })
 
   test('a full disk at a checkpoint: it says so, keeps the last good one, and goes on when there is room', async () => {

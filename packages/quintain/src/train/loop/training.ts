@@ -254,13 +254,13 @@ class Training {
     const kept = last === undefined ? '' : ` The last good checkpoint is ${checkpointPath(last)}.`
     if (QuintainError.isInstance(thrown) && thrown.code === 'not_finite') {
       const batch = thrown.facts['batch'] as BadBatch | undefined
-      const of =
-        batch === undefined
-          ? ''
-          : ` It was minibatch ${batch.minibatch + 1} of pass ${batch.epoch + 1}, of the orders ${batch.orders.join(', ')}.`
+      const advice = 'Begin again from it with a lower learning rate or a smaller clip of the gradient.'
+      // Weights that are none are found when they are to be written.
+      if (batch === undefined) return { reason: 'not_finite', says: `${thrown.message}${kept} ${advice}` }
+      const of = `minibatch ${batch.minibatch + 1} of pass ${batch.epoch + 1}, of the orders ${batch.orders.join(', ')}`
       return {
         reason: 'not_finite',
-        says: `In step ${this.step + 1} the loss or the gradient was no number: ${thrown.message}${of}${kept} Begin again from it with a lower learning rate or a smaller clip of the gradient.`,
+        says: `In step ${this.step + 1} the loss or the gradient was no number: ${thrown.message} It was ${of}.${kept} ${advice}`,
       }
     }
     if (QuintainError.isInstance(thrown) && thrown.code === 'prompt_invalid') {
