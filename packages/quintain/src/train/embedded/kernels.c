@@ -151,7 +151,7 @@ typedef struct {
 } Tile;
 
 // Four rows of A, their elements `step` apart, times a panel. SETTLE has the sums of a step done before the next one begins. Left
-// to itself the compiler puts the four additions to a sum side by side, for which all that they add must be held: more than there
+// to itself the compiler puts the eight additions to a sum side by side, for which all that they add must be held: more than there
 // are registers, and a gradient then takes half as long again.
 #define SETTLE \
   __asm__("" : "+r"(c00), "+r"(c01), "+r"(c10), "+r"(c11), "+r"(c20), "+r"(c21), "+r"(c30), "+r"(c31))
@@ -171,12 +171,16 @@ INLINE Tile tile(const float *a0, const float *a1, const float *a2, const float 
     SETTLE;                                                          \
   } while (0)
   i32 i = 0;
-  for (; i + 4 <= k; i += 4) {
+  for (; i + 8 <= k; i += 8) {
     TILE_STEP(0);
     TILE_STEP(1);
     TILE_STEP(2);
     TILE_STEP(3);
-    a0 += 4 * step, a1 += 4 * step, a2 += 4 * step, a3 += 4 * step, b += 32;
+    TILE_STEP(4);
+    TILE_STEP(5);
+    TILE_STEP(6);
+    TILE_STEP(7);
+    a0 += 8 * step, a1 += 8 * step, a2 += 8 * step, a3 += 8 * step, b += 64;
   }
   for (; i < k; i++) {
     TILE_STEP(0);
