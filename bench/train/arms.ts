@@ -48,7 +48,7 @@ export async function seedArms(game: Game, { seed, out }: { seed: string; out: s
     training(game, { seed, from: folder('warm'), out: folder('trained') }, ...flags),
   )
   const all = warm + trained
-  /** Imitation for as much work: a step of a long one costs less than one of the warm start, so what falls short is done anew. */
+  /** Imitation for as much work: what the steps of a guess have cost says how many are to be made. */
   const long = async (name: string, ...more: string[]): Promise<number> => {
     const imitate = (to: string, steps: number) =>
       work(folder(to), imitation(game, { seed, out: folder(to) }, '--steps', String(steps), ...more))

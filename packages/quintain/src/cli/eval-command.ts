@@ -255,11 +255,13 @@ function shortNotes(options: EvalOptions, orders: number, { rewards, notes = [] 
   ]
 }
 
-/** A program that expects the model of the run finds none where none was named. */
+/** A program or a service that expects the model of the run finds none where none was named. */
 function agentNotes({ agents = [], players = [] }: EvalOptions): string[] {
-  if (players.length > 0 || !agents.some((agent) => 'command' in agent || 'url' in agent)) return []
+  const isProgram = agents.some((agent) => 'command' in agent)
+  if (players.length > 0 || !(isProgram || agents.some((agent) => 'url' in agent))) return []
+  const unset = isProgram ? ', and OPENAI_BASE_URL is not set for it' : ''
   return [
-    'Note: no model stands behind this agent (-m MODEL, --policy script:NAME): it is to bring its own, and OPENAI_BASE_URL is not set for it.',
+    `Note: no model stands behind this agent (-m MODEL, --policy script:NAME): it is to bring its own${unset}.`,
   ]
 }
 

@@ -31,8 +31,8 @@ import { wholeLog } from './whole-log.ts'
  * A checkpoint that cannot be read is made again from an earlier one, where there is one (`onNote` is told).
  *
  * Throws `run_not_found`, `run_locked`, `run_mismatch` (the environment has changed), `training_mismatch` (another recipe,
- * shape, renderer, reference or teacher than it began with, by name, or a `train.json` that was changed), `run_corrupt` (`steps.jsonl` lacks what checkpoints or
- * rollouts show) and `checkpoint_invalid` (none of its checkpoints can be read); else as `train`.
+ * shape, renderer, reference or teacher than it began with, by name, or a `train.json` whose algorithm or seed was changed),
+ * `run_corrupt` (`steps.jsonl` lacks what checkpoints or rollouts show) and `checkpoint_invalid` (none of its checkpoints can be read); else as `train`.
  */
 export async function resumeTraining(options: ResumeTrainingOptions): Promise<TrainingEnd> {
   const { learner, renderer, reference, teacher } = options

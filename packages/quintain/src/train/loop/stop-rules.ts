@@ -80,7 +80,8 @@ function deadAdvice({ left, success }: StepRecord): string {
   if (why !== 'zero_variance')
     return 'The report of the run says what became of their rollouts (`quintain report`).'
   const same = 'In each, all rollouts came to the same reward.'
-  return success === null || success > 0.5
+  if (success === null) return `${same} Take easier or harder tasks, as that reward says, or larger groups.`
+  return success > 0.5
     ? `${same} The tasks are too easy for it: take harder ones.`
     : `${same} The tasks are too hard for it: warm it up by imitation first, take easier ones, or larger groups.`
 }
