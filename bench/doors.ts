@@ -40,7 +40,7 @@ export const bench: Bench = {
   title: 'Doors beside the servers of their protocols',
   about:
     `${sessions} sessions at a time play episodes from a process of their own: Wordle, which answers what is said, and a counter of one tool, 20 calls an episode. ` +
-    "`quintain serve` with its defaults (two workers, isolation, every episode graded and recorded); beside it the same game in Python behind the protocol's own server (ors-sdk, OpenEnv, a resources server of nemo-gym, hud with FastMCP), ungraded and unrecorded. The client is the same for both. " +
+    "`quintain serve` with its defaults (two workers, isolation, every episode graded and recorded); beside it the same game in Python behind the protocol's own server (ors-sdk, OpenEnv, a resources server of nemo-gym, hud with FastMCP), written as its users write one, ungraded and unrecorded. The client is the same for both. Of OpenEnv also its quickest way: asynchronous methods, no MCP, an observation of one text. " +
     `Steps answered per second with openings and ends of episodes between them, ${ms / 1000} s a round after ${warmMs / 1000} s of warming up; they take turns in ${rounds} rounds. Then the memory of a server whose ${idle} sessions of the orders desk are open and idle.`,
   async run(progress) {
     const before = loadavg()[0]!
@@ -83,6 +83,7 @@ async function playDoor(
 ): Promise<{ measurements: Measurement[]; notes: string[] }> {
   return inTemporaryFolder(async (folder) => {
     const theirs = await peerOf(door, kind, progress)
+    const quickest = await serveTheirs(kind, door, { progress, quickest: true })
     const ours = await serveOurs(kind, { door, out: join(folder, 'run') })
     const inline = await serveOurs(kind, {
       door,
@@ -90,10 +91,11 @@ async function playDoor(
       more: ['--isolation', 'inline'],
     })
     const bare = door === 'openenv' && kind === 'counter' ? await serveBare() : undefined
-    const found: Found = { ours: [], inline: [], theirs: [], bare: [] }
+    const found: Found = { ours: [], inline: [], theirs: [], quickest: [], bare: [] }
     try {
       for (let round = 0; round < rounds; round++) {
         if (!('unavailable' in theirs)) found.theirs.push(await play(theirs, door, kind))
+        if (!('unavailable' in quickest)) found.quickest.push(await play(quickest, door, kind))
         found.ours.push(await play(ours, door, kind))
         found.inline.push(await play(inline, door, kind))
         if (bare !== undefined) found.bare.push(await play(bare, door, kind))
@@ -102,7 +104,7 @@ async function playDoor(
       }
     } finally {
       await Promise.all([ours.close(), inline.close(), bare?.close()])
-      if (!('unavailable' in theirs)) await theirs.close()
+      for (const peer of [theirs, quickest]) if (!('unavailable' in peer)) await peer.close()
     }
     const notes = 'unavailable' in theirs ? [`${door} has no peer here: ${theirs.unavailable}.`] : []
     return { measurements: figuresOf(door, kind, found), notes: kind === kinds[0] ? notes : [] }
@@ -115,6 +117,8 @@ interface Found {
   /** The same with the environment in the server's own process, as the peers have theirs. */
   inline: MeasuredLoad[]
   theirs: MeasuredLoad[]
+  /** The protocol's own server in its quickest way, where that is another. */
+  quickest: MeasuredLoad[]
   /** A server that does nothing but answer, where there is one: nobody could be faster. */
   bare: MeasuredLoad[]
 }
@@ -122,16 +126,17 @@ interface Found {
 /** Servers of our own protocol, and of those that cannot be installed, are nobody's peers. */
 async function peerOf(door: string, kind: Kind, progress: (text: string) => void) {
   if (door === 'hud' && kind === 'wordle') return { unavailable: 'an agent of HUD is not answered' }
-  return serveTheirs(kind, door, progress)
+  return serveTheirs(kind, door, { progress })
 }
 
 function play(server: DoorServer, door: string, kind: Kind): Promise<MeasuredLoad> {
   return load(server, { door, kind, sessions, warmMs, ms })
 }
 
-function figuresOf(door: string, kind: Kind, { ours, inline, theirs, bare }: Found): Measurement[] {
+function figuresOf(door: string, kind: Kind, { ours, inline, theirs, quickest, bare }: Found): Measurement[] {
   const rate = ({ steps, seconds }: MeasuredLoad) => steps / seconds
-  const over = (loads: readonly MeasuredLoad[]) => loads.map((one, round) => rate(one) / rate(theirs[round]!))
+  const over = (loads: readonly MeasuredLoad[], peers = theirs) =>
+    loads.map((one, round) => rate(one) / rate(peers[round]!))
   const of = (whose: string, loads: readonly MeasuredLoad[]): Measurement[] => [
     medianOf(`${door}, ${kind}: steps per second${whose}`, '/s', loads.map(rate)),
     medianOf(
@@ -154,6 +159,12 @@ function figuresOf(door: string, kind: Kind, { ours, inline, theirs, bare }: Fou
   return [
     medianOf(ratio, '', over(ours), aim === undefined ? undefined : { atLeast: aim }),
     medianOf(`${ratio}, inline`, '', over(inline)),
+    ...(quickest.length === 0
+      ? []
+      : [
+          medianOf(`${ratio} in its quickest way`, '', over(ours, quickest)),
+          ...of(" of the protocol's own server in its quickest way", quickest),
+        ]),
     ...alone,
     ...of(" of the protocol's own server", theirs),
   ]

@@ -68,6 +68,8 @@ interface Peer {
   environment(progress: (text: string) => void): Promise<PythonEnvironment | { unavailable: string }>
   program: string
   scheme: string
+  /** It also has a quickest way, which is not how its users write environments. */
+  quickest?: true
 }
 
 const installed = (folder: string) => (progress: (text: string) => void) =>
@@ -75,7 +77,12 @@ const installed = (folder: string) => (progress: (text: string) => void) =>
 
 const peers: Record<string, Peer> = {
   ors: { environment: installed('conformance/ors'), program: 'peer_ors.py', scheme: 'http' },
-  openenv: { environment: installed('conformance/openenv'), program: 'peer_openenv.py', scheme: 'http' },
+  openenv: {
+    environment: installed('conformance/openenv'),
+    program: 'peer_openenv.py',
+    scheme: 'http',
+    quickest: true,
+  },
   'nemo-gym': {
     environment: (progress) => nemoEnvironment(progress, join(root, 'conformance/nemo-gym')),
     program: 'peer_nemo_gym.py',
@@ -88,15 +95,16 @@ const peers: Record<string, Peer> = {
 export async function serveTheirs(
   kind: Kind,
   door: string,
-  progress: (text: string) => void,
+  { progress, quickest = false }: { progress: (text: string) => void; quickest?: boolean },
 ): Promise<DoorServer | { unavailable: string }> {
   const peer = peers[door]
   if (peer === undefined) return { unavailable: 'it has no server that can be installed here' }
+  if (quickest && peer.quickest !== true) return { unavailable: 'it has one way only' }
   const python = await peer.environment(progress)
   if ('unavailable' in python) return python
   const port = await freePort()
   const program = join(root, 'bench/doors', peer.program)
-  const child = spawn(python.interpreter, [program, kind, String(port)], {
+  const child = spawn(python.interpreter, [program, kind, String(port), ...(quickest ? ['quickest'] : [])], {
     stdio: ['ignore', 'ignore', 'ignore'],
     cwd: dirname(program),
     env: { ...process.env, LOG_LEVEL: 'ERROR' },

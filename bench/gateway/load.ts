@@ -1,6 +1,6 @@
-import { Pool } from 'undici'
 import { createRng } from '../../packages/quintain/src/core/index.ts'
 import { promptText } from '../single-turn/text.ts'
+import { ReplyClient } from './reply-client.ts'
 import type { Served } from './server-process.ts'
 
 export interface Call {
@@ -16,7 +16,8 @@ export interface LoadOptions {
 
 /** Asks one server, over kept connections. Calls take turns with its credentials, as attempts that all go on. */
 export class Load {
-  private readonly pool: Pool
+  private readonly all: ReplyClient[] = []
+  private readonly idle: ReplyClient[] = []
   private readonly served: Served
   private readonly options: LoadOptions
   private asked = 0
@@ -24,43 +25,34 @@ export class Load {
   constructor(served: Served, options: LoadOptions) {
     this.served = served
     this.options = options
-    this.pool = new Pool(`http://127.0.0.1:${served.port}`, { connections: 4_096, keepAliveTimeout: 60_000 })
   }
 
   async call(onFirst: () => void = () => {}): Promise<Call> {
-    const index = this.asked++
-    const { stream, promptChars } = this.options
-    const { keys, path } = this.served
-    const key = keys[index % Math.max(1, keys.length)]
-    const body = JSON.stringify({
-      model: 'bench',
-      stream,
-      messages: [{ role: 'user', content: promptText(index, promptChars) }],
-    })
+    const request = this.request(this.asked++)
+    const client = this.idle.pop() ?? (await this.open())
     const began = performance.now()
-    let firstMs = 0
-    const reply = await this.pool.request({
-      path,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      },
-      body,
-    })
-    let text = ''
-    reply.body.setEncoding('utf8')
-    for await (const piece of reply.body as AsyncIterable<string>) {
-      if (firstMs === 0) {
-        firstMs = performance.now() - began
-        onFirst()
-      }
-      text += piece
-    }
-    const end = stream ? '[DONE]' : '"stop"'
-    if (reply.statusCode !== 200 || !text.includes(end))
-      throw new Error(`status ${reply.statusCode}: ${text.slice(0, 200)}`)
-    return { firstMs, totalMs: performance.now() - began }
+    const { status, firstAt, text } = await client.ask(request, onFirst)
+    const totalMs = performance.now() - began
+    const end = this.options.stream ? '[DONE]' : '"stop"'
+    if (status !== 200 || !text.includes(end)) throw new Error(`status ${status}: ${text.slice(0, 200)}`)
+    this.idle.push(client)
+    return { firstMs: firstAt - began, totalMs }
+  }
+
+  private async open(): Promise<ReplyClient> {
+    const client = await ReplyClient.open(this.served.port)
+    this.all.push(client)
+    return client
+  }
+
+  private request(index: number): string {
+    const { stream, promptChars } = this.options
+    const { keys, path, port } = this.served
+    const key = keys[index % Math.max(1, keys.length)]
+    const messages = [{ role: 'user', content: promptText(index, promptChars) }]
+    const body = JSON.stringify({ model: 'bench', stream, messages })
+    const authorization = key === undefined ? '' : `authorization: Bearer ${key}\r\n`
+    return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n${authorization}content-length: ${body.length}\r\n\r\n${body}`
   }
 
   /** Calls one after the other in so many lanes. Gives how many there were, and how long they took. */
@@ -93,7 +85,7 @@ export class Load {
     return Promise.all(calls)
   }
 
-  close(): Promise<void> {
-    return this.pool.close()
+  close(): void {
+    for (const client of this.all) client.close()
   }
 }

@@ -29,7 +29,7 @@ export async function manyStreams(streams: number): Promise<{ idleMiB: number; m
     return { idleMiB: idle / 2 ** 20, mostMiB: most / 2 ** 20 }
   } finally {
     watch.stop()
-    await load.close()
+    load.close()
     await gateway.close()
     await upstream.close()
   }

@@ -63,7 +63,7 @@ export async function versus(options: {
     }
     return { saturated, added }
   } finally {
-    for (const load of loads) await load.close()
+    for (const load of loads) load.close()
     for (const server of [ours, proxy, upstream]) await server.close()
   }
 }

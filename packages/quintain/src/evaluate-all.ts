@@ -64,15 +64,7 @@ const evaluateAllKeys = [
   ...sharedKeys,
 ] as const satisfies readonly (keyof EvaluateAllOptions)[]
 
-/**
- * Runs several players over the same tasks, in turns, order by order, so that a provider's drift hits all alike, and
- * compares them task by task. The first is what the others are compared with; concurrency and cost cap are for all
- * together. Otherwise as `evaluate`.
- *
- * @example
- * const { comparison } = await evaluateAll(env, { agents: { before, after }, repeats: 4 })
- * comparison?.pairs[0]?.success?.newTasks.interval // [0.02, 0.14]
- */
+/** As the package exports it (`measuring.ts`). */
 export async function evaluateAll<Options, Data, Secret, State>(
   env: Environment<Options, Data, Secret, State> | string,
   options: EvaluateAllOptions<Data>,

@@ -57,18 +57,7 @@ export interface RunResult {
 
 const evaluateKeys = [...agentKeys, ...sharedKeys] as const satisfies readonly (keyof EvaluateOptions)[]
 
-/**
- * Runs tasks of an environment and says what came of it. An environment passed as an object runs in this process; one
- * passed as a path or package name runs in isolated workers. An agent of yours runs in this process either way. Silent;
- * cancelled by `signal`.
- *
- * Throws `QuintainError` for everything that can be known before the first rollout. What goes wrong in a rollout is in
- * the result.
- *
- * @example
- * const run = await evaluate(env, { agent, tasks: 30, repeats: 4 })
- * run.success.value // 0.61
- */
+/** As the package exports it (`measuring.ts`). */
 export async function evaluate<Options, Data, Secret, State>(
   env: Environment<Options, Data, Secret, State> | string,
   options: EvaluateOptions<Data>,
@@ -78,7 +67,7 @@ export async function evaluate<Options, Data, Secret, State>(
   return resultOf(end, options.dir !== undefined, options.minCoverage)
 }
 
-/** What `evaluate` would do: tasks, orders, seats, limits, permissions. Nothing is ordered or recorded. */
+/** As the package exports it. */
 export async function plan<Options, Data, Secret, State>(
   env: Environment<Options, Data, Secret, State> | string,
   options: EvaluateOptions<Data>,
@@ -97,7 +86,7 @@ export interface ResumeRunOptions extends RunControl, ExtendOptions {
   minCoverage?: number
 }
 
-/** Finishes a run: what is open, and what ended in faults. The same path as a new run. Throws as `evaluate`, and `run_not_found`, `run_locked`, `run_too_new`, `run_mismatch`. */
+/** As the package exports it. */
 export async function resume(dir: string, options: ResumeRunOptions = {}): Promise<RunResult> {
   if (typeof dir !== 'string' || dir === '')
     throw new QuintainError('usage', 'resume() takes the folder of a run as its first argument.')

@@ -6,15 +6,8 @@
  */
 export * from './core/index.ts'
 export type { Progress, RunPreview, RunStop } from './engine/index.ts'
-export {
-  type EvaluateOptions,
-  evaluate,
-  plan,
-  type ResumeRunOptions,
-  type RunResult,
-  resume,
-} from './evaluate.ts'
-export { type EvaluateAllOptions, type EvaluateAllResult, evaluateAll } from './evaluate-all.ts'
+export type { EvaluateOptions, ResumeRunOptions, RunResult } from './evaluate.ts'
+export type { EvaluateAllOptions, EvaluateAllResult } from './evaluate-all.ts'
 export {
   type AgentFunction,
   type AgentTurn,
@@ -29,6 +22,7 @@ export {
   type ToolLoopOptions,
   toolLoop,
 } from './harness/index.ts'
+export { evaluate, evaluateAll, plan, resume } from './measuring.ts'
 export {
   chatModelFromEnv,
   createChatModel,

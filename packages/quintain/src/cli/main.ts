@@ -4,12 +4,13 @@ import { asPresses } from './interrupts.ts'
 import type { CliIo } from './io.ts'
 import { runCli } from './run-cli.ts'
 
-/** Rollouts in flight from which memory goes before the last of the speed. */
+/** Rollouts in flight, and sessions of a server, from which memory goes before the last of the speed. */
 const manyInFlight = 3_000
+const manySessions = 1_500
 
 /**
  * Keeps V8 from growing its nursery to a hundred megabytes, which buys nothing where large files are streamed, or where
- * thousands of rollouts wait for replies.
+ * thousands of rollouts or sessions wait for what comes next.
  */
 export function keepNurserySmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
@@ -18,9 +19,11 @@ export function keepNurserySmall(): void {
 /** The command line of this process. Sets the exit code; what is still to be written is written. */
 export async function main(): Promise<void> {
   const [command, ...rest] = process.argv.slice(2)
-  const concurrency = Number(/--concurrency[= ](\d+)/.exec(rest.join(' '))?.[1] ?? 0)
+  const options = rest.join(' ')
+  const concurrency = Number(/--concurrency[= ](\d+)/.exec(options)?.[1] ?? 0)
+  const sessions = Number(/--max-sessions[= ](\d+)/.exec(options)?.[1] ?? 0)
   const reads = ['report', 'list', 'show', 'compare'].includes(command ?? '')
-  if (reads || concurrency >= manyInFlight) keepNurserySmall()
+  if (reads || concurrency >= manyInFlight || sessions >= manySessions) keepNurserySmall()
   const io: CliIo = {
     stdout: process.stdout,
     stderr: process.stderr,

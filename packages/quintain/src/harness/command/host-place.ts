@@ -1,5 +1,5 @@
 import type { BoxFiles } from '../../core/index.ts'
-import { processDriver } from '../../sandbox/index.ts'
+import { processDriver } from '../../sandbox/process/driver.ts'
 import { HostProgram, refusedStart } from './host-program.ts'
 import type { Place } from './place.ts'
 import { notStartedFault } from './program-end.ts'

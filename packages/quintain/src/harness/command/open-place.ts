@@ -1,4 +1,5 @@
 import { type Box, boxGateway, type HarnessContext, type ModelAddress } from '../../core/index.ts'
+import { bwrapDriver } from '../../sandbox/bwrap/driver.ts'
 import { asSeatStop, platformFault } from '../fault-stop.ts'
 import type { ToolAddress } from '../tools/served-tools.ts'
 import { boxPlace } from './box-place.ts'
@@ -40,7 +41,7 @@ export async function openPlace(plan: CommandPlan, context: HarnessContext, reac
       const label = `${plan.name} ${context.task.id}`
       const box = await startOwnBox({
         ...reach,
-        driver,
+        driver: driver === 'bwrap' ? bwrapDriver() : driver,
         files,
         mounts,
         limits: { outputBytes, ...limits },

@@ -8,7 +8,6 @@ import {
   type SandboxDriver,
 } from '../../core/index.ts'
 import { findProgram } from '../../sandbox/find-program.ts'
-import { bwrapDriver } from '../../sandbox/index.ts'
 
 /** A program that is an agent, and how it is run. */
 export interface CommandOptions {
@@ -58,7 +57,7 @@ export interface CommandPlan {
   env: Readonly<Record<string, string>>
   files: BoxFiles
   cwd: string | undefined
-  where: { kind: 'host' } | { kind: 'world' } | { kind: 'own'; driver: SandboxDriver }
+  where: { kind: 'host' } | { kind: 'world' } | { kind: 'own'; driver: 'bwrap' | SandboxDriver }
   mounts: readonly BoxMount[]
   limits: Partial<BoxLimits>
   outputBytes: number
@@ -77,7 +76,7 @@ export function planCommand(given: readonly string[] | CommandOptions): CommandP
       ? { kind: 'world' }
       : options.sandbox === undefined
         ? { kind: 'host' }
-        : { kind: 'own', driver: options.sandbox === 'bwrap' ? bwrapDriver() : options.sandbox }
+        : { kind: 'own', driver: options.sandbox }
   if (options.box === 'world' && options.sandbox !== undefined)
     throw refused('`box` and `sandbox` are two places; give one')
   if (where.kind !== 'own' && (options.mounts !== undefined || options.limits !== undefined))

@@ -1,5 +1,4 @@
 import { QuintainError } from '../../core/index.ts'
-import { serveTools } from '../../mcp/index.ts'
 import { serveJsonTools } from './json-tools.ts'
 import { mcpToolsOf } from './mcp-tools-of.ts'
 import { SharedServer } from './shared-server.ts'
@@ -19,7 +18,8 @@ export interface ToolAddress {
 }
 
 const jsonServer = new SharedServer(() => serveJsonTools())
-const mcpServer = new SharedServer(() => serveTools())
+// Loaded by the first program that is given tools: every worker would else hold it and play none.
+const mcpServer = new SharedServer(async () => (await import('../../mcp/index.ts')).serveTools())
 
 /** The addresses of one desk, opened when they are asked for and closed with it. */
 export class ServedTools {
