@@ -12,10 +12,13 @@ export function breathed(): void {
 
 /**
  * Lets the event loop turn when it has not for a while. A script against a world that both answer at once would
- * otherwise keep timers, and so every deadline, from running.
+ * otherwise keep timers, and so every deadline, from running. Undefined where there is nothing to wait for.
  */
-export async function breathe(): Promise<void> {
-  if (now() - since < mostMs) return
+export function breathe(): Promise<void> | undefined {
+  return now() - since < mostMs ? undefined : turn()
+}
+
+async function turn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
   since = now()
 }

@@ -94,6 +94,19 @@ test('a reply that came while nobody waited is given to the retry, once', async 
   expect(textOf(await second)).toBe('something else')
 })
 
+test('a body of the same length that says something else is a call of its own, also where the first reply was lost', async () => {
+  const { model, post, leave, seat } = await leased()
+  await leave(body, 'asked')
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  model.calls[0]!.answer('to hello')
+  await until(() => seat.turns === 1)
+  const other = post({ ...body, messages: [{ role: 'user', content: 'jello' }] }, retry)
+  ;(await model.call(1)).answer('to jello')
+  expect(textOf(await other)).toBe('to jello')
+  expect(textOf(await post(body, retry))).toBe('to hello')
+  expect(model.calls).toHaveLength(2)
+})
+
 test('a caller who does not come back cancels the call', async () => {
   const { model, leave, recorder, seat } = await leased({ graceMs: 20 })
   await leave(body, 'asked')

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts'
 import type { LeaseOptions } from './gateway.ts'
 import { guessedTokens } from './guessed-tokens.ts'
 import { HeldBodies } from './held-bodies.ts'
-import { identityOf, LeaseCalls } from './lease-calls.ts'
+import { CallIdentity, LeaseCalls } from './lease-calls.ts'
 import { heaviestBody, type JsonBody } from './read-body.ts'
 import { attemptOver, broken, Refusal, refusalOf } from './refusal.ts'
 import { ReplyHistories } from './reply-histories.ts'
@@ -84,7 +84,7 @@ export class GatewayLease implements CallOwner {
   /** False where the call is under way already. */
   private begin(exchange: Exchange, dialect: Dialect, { json, text, held }: JsonBody): boolean {
     if (this.over) throw new Refusal(attemptOver)
-    const identity = identityOf(exchange, dialect.name, text)
+    const identity = new CallIdentity(exchange, dialect.name, text)
     const known = this.calls.find(identity)
     if (known !== undefined) {
       known.attach(exchange)
@@ -104,8 +104,7 @@ export class GatewayLease implements CallOwner {
       created: Math.floor(Date.now() / 1000),
     }
     const controller = new AbortController()
-    const { key, idempotencyKey } = identity
-    const call = new SharedCall(context, { key, idempotencyKey, dialect, held, controller, owner: this })
+    const call = new SharedCall(context, { identity, dialect, held, controller, owner: this })
     this.calls.add(call)
     call.attach(exchange)
     void this.ask(call, { dialect, context, signal: controller.signal })

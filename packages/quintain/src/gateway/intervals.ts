@@ -2,6 +2,10 @@
 export class Intervals {
   private held: { from: number; to: number }[] = []
 
+  get empty(): boolean {
+    return this.held.length === 0
+  }
+
   add(from: number, to: number): void {
     if (!(to > from)) return
     const apart = (held: { from: number; to: number }): boolean => held.to < from || held.from > to

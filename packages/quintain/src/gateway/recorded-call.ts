@@ -33,19 +33,20 @@ export function answeredCall(asked: CallAsked, response: ModelResponse, times: C
     (response.policyVersion === undefined
       ? undefined
       : [{ start: 0, end: response.tokens?.outputIds?.length ?? 0, version: response.policyVersion }])
-  return {
-    ...sent(asked),
-    ...(response.model === undefined ? {} : { model: response.model }),
-    finish: response.finish,
-    ...(response.finishRaw === undefined ? {} : { finishRaw: response.finishRaw }),
-    ...(response.responseId === undefined ? {} : { responseId: response.responseId }),
-    ...(response.usage === undefined ? {} : { usage: response.usage }),
-    ...(response.costUsd === undefined ? {} : { costUsd: response.costUsd }),
-    ...rounded(times, response.timing?.firstByteMs),
-    ...(response.retries?.length ? { retries: response.retries } : {}),
-    ...(response.flags?.length ? { flags: response.flags } : {}),
-    ...(spans === undefined ? {} : { policySpans: spans }),
-  }
+  const { model, finishRaw, responseId, usage, costUsd, timing, retries, flags } = response
+  // Field by field: what is spread is copied once more, and this is written of every call.
+  const facts: CallFacts = sent(asked)
+  if (model !== undefined) facts.model = model
+  facts.finish = response.finish
+  if (finishRaw !== undefined) facts.finishRaw = finishRaw
+  if (responseId !== undefined) facts.responseId = responseId
+  if (usage !== undefined) facts.usage = usage
+  if (costUsd !== undefined) facts.costUsd = costUsd
+  addTimes(facts, times, timing?.firstByteMs)
+  if (retries !== undefined && retries.length > 0) facts.retries = retries
+  if (flags !== undefined && flags.length > 0) facts.flags = flags
+  if (spans !== undefined) facts.policySpans = spans
+  return facts
 }
 
 /** How a call ended that gave nothing: its fault, or the flag of a caller who left and what was used until then. */
@@ -63,24 +64,23 @@ export function unansweredCall(
   end: UnansweredEnd & { retries: RetryEntry[] },
 ): CallFacts {
   const { retries, fault, flags, usage, costUsd } = end
-  return {
-    ...sent(asked),
-    ...rounded(times),
-    ...(retries.length > 0 ? { retries } : {}),
-    ...(fault === undefined ? {} : { fault }),
-    ...(flags === undefined ? {} : { flags }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(costUsd === undefined ? {} : { costUsd }),
-  }
+  const facts: CallFacts = sent(asked)
+  addTimes(facts, times)
+  if (retries.length > 0) facts.retries = retries
+  if (fault !== undefined) facts.fault = fault
+  if (flags !== undefined) facts.flags = flags
+  if (usage !== undefined) facts.usage = usage
+  if (costUsd !== undefined) facts.costUsd = costUsd
+  return facts
 }
 
-function sent({ model, sampling, settings, tools }: CallAsked) {
+/** The beginning of what is written; its times follow what is known of the reply. */
+function sent({ model, sampling, settings, tools }: CallAsked): CallFacts {
+  const facts = { model } as CallFacts
   const all = { ...sampling, ...(settings === undefined ? {} : said(settings)) }
-  return {
-    model,
-    ...(Object.keys(all).length === 0 ? {} : { sampling: all }),
-    ...(tools === undefined ? {} : { tools }),
-  }
+  if (Object.keys(all).length > 0) facts.sampling = all
+  if (tools !== undefined) facts.tools = tools
+  return facts
 }
 
 /** Settings of a program as they are recorded: what moves the sampling, without the schemas of its formats. */
@@ -92,13 +92,11 @@ function said({ own, responseFormat, ...settings }: WireSettings): Record<string
   }
 }
 
-function rounded({ atMs, latencyMs, waitMs }: CallTimes, firstByteMs?: number) {
-  return {
-    atMs: round(atMs),
-    latencyMs: round(latencyMs),
-    ...(firstByteMs === undefined ? {} : { firstByteMs: round(firstByteMs) }),
-    waitMs: round(waitMs),
-  }
+function addTimes(facts: CallFacts, { atMs, latencyMs, waitMs }: CallTimes, firstByteMs?: number): void {
+  facts.atMs = round(atMs)
+  facts.latencyMs = round(latencyMs)
+  if (firstByteMs !== undefined) facts.firstByteMs = round(firstByteMs)
+  facts.waitMs = round(waitMs)
 }
 
 function round(ms: number): number {

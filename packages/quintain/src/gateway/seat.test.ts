@@ -105,8 +105,9 @@ test('a caller who left is no fault and no outcome, but what it read counts', as
   const { seat, recorder } = seatOf(model, { limits: { tokens: 3 } })
   const leave = async (pieces: number): Promise<void> => {
     const gone = new AbortController()
+    const index = model.calls.length
     const call = seat.generate({ messages: says('a') }, { signal: gone.signal, onDelta: () => {} })
-    const held = await model.call(model.calls.length)
+    const held = await model.call(index)
     for (let piece = 0; piece < pieces; piece++) held.tell({ type: 'text', text: 'x' })
     gone.abort()
     await expect(call).rejects.toThrow()
@@ -286,8 +287,9 @@ test('a prompt that was asked costs though its reply was left unread; one that o
   const { seat } = seatOf(model, { limits: { costUsd: 2 } })
   const leave = async (queues: boolean): Promise<void> => {
     const gone = new AbortController()
+    const index = model.calls.length
     const call = seat.generate({ messages: says('a') }, { signal: gone.signal })
-    const held = await model.call(model.calls.length)
+    const held = await model.call(index)
     if (queues) held.context.onWait?.(true, 'queue')
     gone.abort()
     await expect(call).rejects.toThrow()

@@ -123,10 +123,18 @@ export class SeatModel implements ModelHandle {
    * Asks the model once. Rejects with a `SeatStop` at a limit or a fault, with a `DialectError` for what the upstream
    * cannot express, and with what the signal says when the attempt is over or the call was given up.
    */
-  async generate(request: ModelRequest, own: CallOptions = {}): Promise<ModelResponse> {
+  generate(request: ModelRequest, own: CallOptions = {}): Promise<ModelResponse> {
     if (own.signal === undefined) return this.call(request, this.options.signal, own)
     if (own.endsWithAttempt === true) return this.call(request, own.signal, own)
-    const either = eitherSignal(this.options.signal, own.signal)
+    return this.callUntilEither(request, own.signal, own)
+  }
+
+  private async callUntilEither(
+    request: ModelRequest,
+    signal: AbortSignal,
+    own: CallOptions,
+  ): Promise<ModelResponse> {
+    const either = eitherSignal(this.options.signal, signal)
     try {
       return await this.call(request, either.signal, own)
     } finally {
@@ -136,7 +144,8 @@ export class SeatModel implements ModelHandle {
 
   private async call(request: ModelRequest, signal: AbortSignal, own: CallOptions): Promise<ModelResponse> {
     this.checkLimits(signal)
-    await breathe()
+    const breath = breathe()
+    if (breath !== undefined) await breath
     const asked = { ...this.options.sampling, ...request.sampling }
     let place = this.place(asked, signal)
     while (place === undefined) {
@@ -172,18 +181,13 @@ export class SeatModel implements ModelHandle {
     const asked = { model: model.id, sampling, settings, tools }
     const call: CallUnderWay = { request, prompt, asked, atMs, told: new ToldReply(), idle: false }
     this.underWay.add(call)
+    const { attempt, task, repeat } = this.options.context
     const context: ModelContext = {
-      ...this.options.context,
+      attempt,
+      task,
+      repeat,
       seat,
       signal,
-      ...(onDelta === undefined
-        ? {}
-        : {
-            onDelta: (delta) => {
-              call.told.add(delta)
-              return onDelta(delta)
-            },
-          }),
       onWait: (waiting, why) => {
         // A call whose try failed is a fault until one of its tries succeeds, whatever ends the rollout before.
         if (waiting && why === 'backoff') {
@@ -194,17 +198,17 @@ export class SeatModel implements ModelHandle {
         wait.tell(waiting)
       },
     }
+    if (onDelta !== undefined)
+      context.onDelta = (delta) => {
+        call.told.add(delta)
+        return onDelta(delta)
+      }
+    const sent: ModelRequest = { messages: request.messages, sampling }
+    if (request.tools !== undefined) sent.tools = request.tools
+    if (request.wire !== undefined) sent.wire = request.wire
     let response: ModelResponse
     try {
-      response = await model.generate(
-        {
-          messages: request.messages,
-          ...(request.tools ? { tools: request.tools } : {}),
-          sampling,
-          ...(request.wire ? { wire: request.wire } : {}),
-        },
-        context,
-      )
+      response = await model.generate(sent, context)
     } catch (thrown) {
       const endMs = performance.now() - this.options.startedAt
       const alone = this.mayFailAlone(thrown, call) && (await this.answersOthers(call))

@@ -53,15 +53,14 @@ async function answer(
 
 function leaseOf(exchange: Exchange, served: Served, handle: string | undefined): GatewayLease {
   const bearer = /^bearer\s+(\S+)\s*$/i.exec(exchange.header('authorization') ?? '')?.[1]
-  const found = [served.leaseOf(bearer), served.leaseOf(exchange.header('x-api-key'))].filter(
-    (lease) => lease !== undefined,
-  )
+  const byBearer = served.leaseOf(bearer)
+  const byKey = served.leaseOf(exchange.header('x-api-key'))
+  const lease = byBearer ?? byKey
   // Programs that take both may have a key of elsewhere in one of them; two attempts at once is a mistake.
-  if (found.length === 0 || (found.length === 2 && found[0] !== found[1])) throw unauthorized()
-  const [lease] = found
+  if (lease === undefined || (byKey !== undefined && byKey !== lease)) throw unauthorized()
   if (lease === 'over') throw new Refusal(attemptOver)
-  if (handle !== undefined && handle !== lease!.handle) throw unauthorized()
-  return lease!
+  if (handle !== undefined && handle !== lease.handle) throw unauthorized()
+  return lease
 }
 
 /** The form in which a route is answered. Model lists have one path for all: what Anthropic's SDKs send tells them. */

@@ -3,6 +3,7 @@ import type { ReplyDelta } from '../core/wire.ts'
 import type { Dialect, ReplyContext } from '../models/dialects/dialect.ts'
 import type { Ticked, Ticker } from '../models/ticker.ts'
 import type { Exchange } from './exchange.ts'
+import type { CallIdentity } from './lease-calls.ts'
 import { type Patience, Recipient, type Rendered } from './recipient.ts'
 import { attemptOver, broken } from './refusal.ts'
 import { type CallEnd, render, StreamedReply } from './streamed-reply.ts'
@@ -30,8 +31,7 @@ export interface CallOwner {
 
 export interface SharedCallOptions {
   /** By what its request is known when it comes again. */
-  key: string
-  idempotencyKey: string | undefined
+  identity: CallIdentity
   dialect: Dialect
   /** Bytes that its request counts. */
   held: number
@@ -52,8 +52,7 @@ class CallerLeft extends Error {
  * A stream begins with its first piece, so that a call that fails before is answered with its status.
  */
 export class SharedCall implements Ticked {
-  readonly key: string
-  readonly idempotencyKey: string | undefined
+  readonly identity: CallIdentity
   readonly held: number
   /** The reply reached its caller. */
   taken = false
@@ -81,8 +80,7 @@ export class SharedCall implements Ticked {
   constructor(context: ReplyContext, options: SharedCallOptions) {
     this.context = context
     this.stream = context.request.wire.stream
-    this.key = options.key
-    this.idempotencyKey = options.idempotencyKey
+    this.identity = options.identity
     this.held = options.held
     this.dialect = options.dialect
     this.controller = options.controller
@@ -208,6 +206,7 @@ export class SharedCall implements Ticked {
   }
 
   private letGo(): void {
+    if (!this.forgotten) this.identity.letGo()
     if (this.context !== undefined) this.owner.letGo(this)
     this.context = undefined
     this.streamed = undefined

@@ -70,6 +70,11 @@ export class WaitingClock {
     const at = now()
     const { startedAt } = call
     const answeredFrom = waitMs > 0 ? Math.min(startedAt + waitMs, at) : startedAt
+    // Nearly every call: no other was under way with it.
+    if (this.calls.size === 0 && this.settled.empty) {
+      if (answeredFrom > startedAt) this.clock?.credit(answeredFrom - startedAt)
+      return
+    }
     const ms = this.unsettled(startedAt, answeredFrom)
     if (ms > 0) {
       this.clock?.credit(ms)

@@ -105,22 +105,19 @@ export function readMessage(
   if (reasoning !== undefined && mentionsToolCall(reasoning)) flags.push('tool_call_in_reasoning')
   if (calls.length === 0 && mentionsToolCall(content)) flags.push('tool_call_in_text')
 
-  for (const [key, value] of Object.entries(raw)) {
+  for (const key in raw) {
+    if (knownFields.has(key) || key === '__proto__') continue
+    const value = raw[key]
     const empty = value === null || value === undefined || (Array.isArray(value) && value.length === 0)
-    if (!empty && !knownFields.has(key) && key !== '__proto__') extra[key] = value
+    if (!empty) extra[key] = value
   }
+  const message: AssistantMessage = { role: 'assistant', content }
   const refusal = raw['refusal']
-  return {
-    message: {
-      role: 'assistant',
-      content,
-      ...(reasoning === undefined ? {} : { reasoning }),
-      ...(calls.length === 0 ? {} : { toolCalls: calls }),
-      ...(typeof refusal === 'string' && refusal !== '' ? { refusal } : {}),
-      ...(Object.keys(extra).length === 0 ? {} : { extra }),
-    },
-    flags,
-  }
+  if (reasoning !== undefined) message.reasoning = reasoning
+  if (calls.length > 0) message.toolCalls = calls
+  if (typeof refusal === 'string' && refusal !== '') message.refusal = refusal
+  if (Object.keys(extra).length > 0) message.extra = extra
+  return { message, flags }
 }
 
 function readContent(value: unknown): { text: string; thinking: string | undefined } {
@@ -220,21 +217,19 @@ export function readResponse(
   const odd = oddCounts(completion.usage)
   if (odd.names.length > 0) flags.push('odd_usage')
   if (completion.others === true) flags.push('several_choices')
-  const version = completion.weightVersion
-  return {
-    message,
-    finish: readFinish(completion.finish, message),
-    ...(completion.finish === undefined ? {} : { finishRaw: completion.finish }),
-    ...(usage === undefined ? {} : { usage }),
-    // What was used is known in part only, so its cost is not known.
-    ...(odd.billed ? { costUsd: null } : {}),
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(completion.model === undefined ? {} : { model: completion.model }),
-    ...(completion.id === undefined ? {} : { responseId: completion.id }),
-    ...(version === undefined || version === null ? {} : { policyVersion: String(version) }),
-    ...(completion.weightSpans === undefined ? {} : { policySpans: completion.weightSpans }),
-    ...(flags.length === 0 ? {} : { flags }),
-  }
+  const { finish, model, id, weightVersion: version, weightSpans: spans } = completion
+  const response: ModelResponse = { message, finish: readFinish(finish, message) }
+  if (finish !== undefined) response.finishRaw = finish
+  if (usage !== undefined) response.usage = usage
+  // What was used is known in part only, so its cost is not known.
+  if (odd.billed) response.costUsd = null
+  if (tokens !== undefined) response.tokens = tokens
+  if (model !== undefined) response.model = model
+  if (id !== undefined) response.responseId = id
+  if (version !== undefined && version !== null) response.policyVersion = String(version)
+  if (spans !== undefined) response.policySpans = spans
+  if (flags.length > 0) response.flags = flags
+  return response
 }
 
 /** The outcome that a reply means by itself: the agent would not or could not finish what it said. */

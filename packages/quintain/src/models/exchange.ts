@@ -265,16 +265,17 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Ticked {
     }
     const stream = this.#reader?.end()
     const now = performance.now()
-    this.#resolve({
+    const exchanged: Exchanged = {
       status: this.#status,
       headers: this.#headers,
       text,
-      ...(stream === undefined ? {} : { stream }),
       warnings: this.#reader?.warnings ?? 0,
       queuedMs: this.#startedAt - this.#askedAt,
       firstByteMs: (this.#firstByteAt || now) - this.#startedAt,
       tookMs: now - this.#startedAt,
-    })
+    }
+    if (stream !== undefined) exchanged.stream = stream
+    this.#resolve(exchanged)
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, thrown: unknown): void {

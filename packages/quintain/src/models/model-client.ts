@@ -124,7 +124,7 @@ export function createModel(options: ModelClientOptions): Model {
   })
   const read = createReplyFaults({ dialect, where, asked: tokenIds ? { server } : undefined, redact })
 
-  async function tryOnce(call: Call, context: ModelContext): Promise<ReadReply & { reply: Exchanged }> {
+  function tryOnce(call: Call, context: ModelContext): Promise<ReadReply & { reply: Exchanged }> {
     return transport.send(call, context, (reply) => {
       const found = read(reply, { writer: call.writer })
       const { finish } = found.completion

@@ -42,6 +42,12 @@ export interface Transport {
   close(): Promise<void>
 }
 
+/** A connection to ask on, and how long it was waited for. */
+interface Place {
+  client: Client
+  waitedMs: number
+}
+
 export function createTransport(options: TransportOptions): Transport {
   const { origin, where, redact, limiter, maxBodyBytes } = options
   const deadlines = deadlinesOf(options.deadlines)
@@ -73,10 +79,16 @@ export function createTransport(options: TransportOptions): Transport {
     return connections
   }
 
-  async function connection(context: ModelContext): Promise<{ client: Client; waitedMs: number }> {
+  /** A connection that is free needs no wait, and its request leaves in this turn of the event loop. */
+  function freeConnection(): Place | undefined {
+    const client = connections?.take()
+    return client === undefined ? undefined : { client, waitedMs: 0 }
+  }
+
+  async function connection(context: ModelContext): Promise<Place> {
     const kept = connections ?? (await opening!)
-    const free = kept.take()
-    if (free !== undefined) return { client: free, waitedMs: 0 }
+    const free = freeConnection()
+    if (free !== undefined) return free
     const asked = performance.now()
     const client = await queued(context, () => kept.next(context.signal))
     return { client, waitedMs: performance.now() - asked }
@@ -95,7 +107,8 @@ export function createTransport(options: TransportOptions): Transport {
       headers: stream ? headers.streamed : headers.whole,
       body,
     }
-    const own = options.dispatcher === undefined ? await connection(context) : undefined
+    const own =
+      options.dispatcher === undefined ? (freeConnection() ?? (await connection(context))) : undefined
     let spent = false
     try {
       const reply = await exchange(own?.client ?? options.dispatcher!, request, {
