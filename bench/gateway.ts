@@ -91,19 +91,23 @@ function told({ saturated, added }: Versus): string {
 function explained(what: 'calls' | 'streams', { saturated, added }: Versus): Measurement[] {
   const perSecond = sides(saturated.map(({ perSecond }) => perSecond))
   const cpuMs = sides(saturated.map(({ cpuMs }) => cpuMs))
+  const waits = added.map(({ total, first }) => (what === 'calls' ? total : first))
   const byProxy =
-    what === 'calls' ? added.map(({ total }) => total.proxy) : added.map(({ first }) => first.proxy)
+    what === 'calls' ? 'added to a call by the proxy' : 'added to the first byte of a stream by the proxy'
   return [
     medianOf(`${what} per second at saturation`, '/s', perSecond.ours),
     medianOf('the same of the proxy', '/s', perSecond.proxy),
     medianOf(`processor time of one of the ${what}`, 'ms', cpuMs.ours),
     medianOf('the same of the proxy', 'ms', cpuMs.proxy),
     medianOf(
-      what === 'calls'
-        ? 'added to a call by the proxy, at the same rate'
-        : 'added to the first byte of a stream by the proxy, at the same rate',
+      `${byProxy}, at the same rate`,
       'ms',
-      byProxy,
+      waits.map(({ proxy }) => proxy),
+    ),
+    medianOf(
+      `${byProxy}, at half of its own saturation`,
+      'ms',
+      waits.map(({ proxyAtItsHalf }) => proxyAtItsHalf),
     ),
   ]
 }

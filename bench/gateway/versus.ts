@@ -4,7 +4,8 @@ import { type ServerProcess, startServer } from './server-process.ts'
 
 /** Calls at a time at saturation; streams last a tenth of a second by themselves. */
 const lanes = { whole: 64, stream: 384 }
-const warmMs = 1_500
+/** Servers run for hours: they are measured once they are warm, which ours, with more code, takes longer to be. */
+const warmMs = 10_000
 const saturateMs = 1_500
 const rateMs = 2_000
 const leases = 2_000
@@ -17,10 +18,10 @@ export interface Saturated {
   cpuMs: { proxy: number; ours: number }
 }
 
-/** Median milliseconds that were added to the model server's own, at half of our saturation. */
+/** Median milliseconds that were added to the model server's own, at half of our saturation, and by the proxy at half of its own. */
 export interface Added {
-  first: { proxy: number; ours: number }
-  total: { proxy: number; ours: number }
+  first: { proxy: number; ours: number; proxyAtItsHalf: number }
+  total: { proxy: number; ours: number; proxyAtItsHalf: number }
 }
 
 /**
@@ -51,15 +52,20 @@ export async function versus(options: {
       })
     }
     const rate = median(saturated.map(({ perSecond }) => perSecond.ours)) / 2
+    const itsRate = median(saturated.map(({ perSecond }) => perSecond.proxy)) / 2
     const added: Added[] = []
     for (let round = 0; round < rounds; round++) {
       const alone = medians(await direct.atRate(rate, rateMs))
       const proxied = medians(await viaProxy.atRate(rate, rateMs))
       const gated = medians(await viaOurs.atRate(rate, rateMs))
-      added.push({
-        first: { proxy: proxied.first - alone.first, ours: gated.first - alone.first },
-        total: { proxy: proxied.total - alone.total, ours: gated.total - alone.total },
+      const aloneAtIts = medians(await direct.atRate(itsRate, rateMs))
+      const proxiedAtIts = medians(await viaProxy.atRate(itsRate, rateMs))
+      const addedTo = (what: 'first' | 'total') => ({
+        proxy: proxied[what] - alone[what],
+        ours: gated[what] - alone[what],
+        proxyAtItsHalf: proxiedAtIts[what] - aloneAtIts[what],
       })
+      added.push({ first: addedTo('first'), total: addedTo('total') })
     }
     return { saturated, added }
   } finally {

@@ -12,23 +12,35 @@ export interface Habit {
   repeated: boolean
 }
 
+/** Several metrics ask for the habits of one game. */
+const known = new WeakMap<readonly Guess[], Habit[]>()
+
 /** The habit of each guess after the first: the first has nothing to go by. */
 export function habitsOf(guesses: readonly Guess[]): Habit[] {
-  return guesses.slice(1).map(({ word }, i) => habitOf(word, guesses.slice(0, i + 1)))
+  const found = known.get(guesses)
+  if (found?.length === Math.max(0, guesses.length - 1)) return found
+  const habits = guesses.slice(1).map(({ word }, at) => habitOf(word, guesses.slice(0, at + 1)))
+  known.set(guesses, habits)
+  return habits
 }
 
 function habitOf(word: string, earlier: readonly Guess[]): Habit {
-  const letters = (mark: string) =>
-    earlier.flatMap((guess) =>
-      [...guess.word].flatMap((letter, at) => (guess.marks[at] === mark ? [{ letter, at }] : [])),
-    )
-  const coloured = new Set([...letters('G'), ...letters('Y')].map(({ letter }) => letter))
+  const coloured = new Set<string>()
+  for (const { word: seen, marks } of earlier)
+    for (let at = 0; at < seen.length; at++) if (marks[at] !== 'X') coloured.add(seen[at]!)
+  let yellowIgnored = false
+  let greyReused = false
+  for (const { word: seen, marks } of earlier)
+    for (let at = 0; at < seen.length; at++) {
+      const letter = seen[at]!
+      const again = word[at] === letter
+      if (marks[at] === 'Y') yellowIgnored ||= again || !word.includes(letter)
+      if (marks[at] === 'X') greyReused ||= again || (!coloured.has(letter) && word.includes(letter))
+    }
   return {
     consistent: earlier.every((guess) => feedback(guess.word, word) === guess.marks),
-    yellowIgnored: letters('Y').some(({ letter, at }) => word[at] === letter || !word.includes(letter)),
-    greyReused: letters('X').some(
-      ({ letter, at }) => word[at] === letter || (!coloured.has(letter) && word.includes(letter)),
-    ),
+    yellowIgnored,
+    greyReused,
     repeated: earlier.some((guess) => guess.word === word),
   }
 }

@@ -6,7 +6,7 @@ import { readPlayStart, readReply, readToolRun, readTurn } from './play-answers.
 import type { Job, PlayAnswerMessage, PlayAsk, PlayMessage, ToWorker } from './protocol.ts'
 import { abortReason } from './step.ts'
 
-/** Questions of one worker, above which they are asked in batches. */
+/** Questions of one worker that wait for answers, above which what it is told is told in batches. */
 const manyAsked = 32
 
 interface OpenPlay {
@@ -46,6 +46,11 @@ export class PlayDesk {
     this.options = options
   }
 
+  /** So much is under way that a message may wait a little for others: each by itself would cost both processes a turn. */
+  get busy(): boolean {
+    return this.waiting.size > manyAsked
+  }
+
   /** An attempt runs on the worker from now on. */
   expect(job: Job): void {
     this.jobs.set(boxOwner(job), job)
@@ -77,7 +82,7 @@ export class PlayDesk {
     if (start === undefined || !this.options.player.plays(start.seat) || begun.has(start.seat)) {
       // Whoever waits for it is told.
       const end = noPlay('bad_output', 'what the worker process said of the seat to play is not whole')
-      this.options.send({ t: 'play-end', play: number, end })
+      this.send({ t: 'play-end', play: number, end })
       return
     }
     this.begun.set(owner, begun.add(start.seat))
@@ -88,7 +93,7 @@ export class PlayDesk {
     void this.options.player.play(job, start, side, boxOf).then((end) => {
       this.plays.delete(number)
       this.refuseAsks(number)
-      this.options.send({ t: 'play-end', play: number, end })
+      this.send({ t: 'play-end', play: number, end })
     })
   }
 
@@ -108,6 +113,10 @@ export class PlayDesk {
     this.refuseAsks(number)
   }
 
+  private send(message: ToWorker): void {
+    this.options.send(message, { patient: this.busy })
+  }
+
   private refuseAsks(number: number): void {
     for (const [ask, { play, reject }] of this.waiting) {
       if (play !== number) continue
@@ -119,7 +128,7 @@ export class PlayDesk {
   private sideOf(play: number, signal: AbortSignal): WorldSide {
     return {
       signal,
-      clock: (move) => this.options.send({ t: 'play-clock', play, move }),
+      clock: (move) => this.send({ t: 'play-clock', play, move }),
       tools: async (calls, truncated, content) =>
         whole(
           readToolRun(
@@ -154,8 +163,7 @@ export class PlayDesk {
       const ask = this.nextAsk++
       this.waiting.set(ask, { play, resolve, reject })
       // Where as many wait for their answers, a little longer is nothing beside how long they wait.
-      const patient = this.waiting.size > manyAsked
-      this.options.send({ t: 'play-ask', play, ask, what }, { patient })
+      this.send({ t: 'play-ask', play, ask, what })
     })
   }
 }

@@ -446,7 +446,7 @@ class PoolWorker {
       this.jobs.set(job.order.id, { job, start: startNow(), resolve })
       if (this.description.sandbox !== undefined) this.holders.add(boxOwner(job))
       this.plays?.expect(job)
-      this.process.send({ t: 'jobs', jobs: [job] })
+      this.process.send({ t: 'jobs', jobs: [job] }, { patient: this.plays?.busy === true })
     })
   }
 

@@ -45,14 +45,22 @@ export function redactor(
   }
 }
 
+const nameOfKey = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i
+
+/** What takes out the keys that were there when it was last asked for. */
+let lastKeys: { keys: readonly string[]; redact(text: string): string } = { keys: [], redact: (text) => text }
+
 /** Takes the host's keys out of text: whatever its environment variables call a key, a token or a password. */
 export function hideKeys(text: string): string {
-  const keys = Object.entries(process.env).flatMap(([name, value]) =>
-    /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value !== undefined && value.length >= 8
-      ? [value]
-      : [],
-  )
-  return createRedactor(keys)(text)
+  const keys: string[] = []
+  for (const name of Object.keys(process.env)) {
+    // Reading a variable is what costs; most are no keys.
+    const value = nameOfKey.test(name) ? process.env[name] : undefined
+    if (value !== undefined && value.length >= 8) keys.push(value)
+  }
+  const known = lastKeys.keys.length === keys.length && keys.every((key, at) => key === lastKeys.keys[at])
+  if (!known) lastKeys = { keys, redact: createRedactor(keys) }
+  return lastKeys.redact(text)
 }
 
 const nameOfField = /^[A-Za-z_$][\w$]*$/

@@ -49,6 +49,7 @@ export class LiveSession implements Session {
   lastSeen = performance.now()
   private readonly options: LiveSessionOptions
   private readonly opening = Promise.withResolvers<Opening>()
+  private begun = false
   private readonly end = Promise.withResolvers<Settled>()
   private shown: ShownTools | undefined
   private start: PlayStart | undefined
@@ -170,6 +171,7 @@ export class LiveSession implements Session {
       if (side.signal.aborted) cut()
       else side.signal.addEventListener('abort', cut, { once: true })
       const { tools, answerTool } = this.shown!
+      this.begun = true
       this.opening.resolve({ messages: start.messages, tools, answerTool, replies: start.replies })
     })
   }
@@ -182,8 +184,8 @@ export class LiveSession implements Session {
     this.start = undefined
     this.finish = undefined
     this.end.resolve(verdict)
-    const told = verdict.kind === 'failed' ? infrastructure(verdict.fault) : episodeOver()
-    this.opening.reject(told)
+    if (this.begun) return
+    this.opening.reject(verdict.kind === 'failed' ? infrastructure(verdict.fault) : episodeOver())
   }
 
   private async step(

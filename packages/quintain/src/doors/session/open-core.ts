@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -24,6 +23,7 @@ import type {
 import { SessionError, type SessionErrorCode } from './session-error.ts'
 import { SharedStarts } from './shared-starts.ts'
 import { type ShelvedTask, TaskShelf } from './task-shelf.ts'
+import { unguessable } from './unguessable.ts'
 
 export interface CoreOptions extends Omit<ServedRunOptions, 'players'> {
   /** Sessions whose world is held at once; 1,024 when absent. */
@@ -120,7 +120,7 @@ class Core implements SessionCore {
   }
 
   newHandle(): string {
-    return randomBytes(24).toString('base64url')
+    return unguessable()
   }
 
   create(request: CreateRequest): Promise<Session> {
