@@ -10,8 +10,6 @@ export function textFrame(text: string): Buffer {
   return frame(0x81, Buffer.from(text))
 }
 
-const closeFrame = frame(0x88, Buffer.from([0x03, 0xe8]))
-
 function frame(first: number, body: Buffer): Buffer {
   const length =
     body.length <= longest ? [0x80 | body.length] : [0x80 | 126, body.length >> 8, body.length & 0xff]
@@ -54,10 +52,6 @@ export class FrameClient {
     this.waiting = Promise.withResolvers()
     this.socket.write(prepared)
     return this.waiting.promise
-  }
-
-  close(last: Buffer): void {
-    this.socket.end(Buffer.concat([last, closeFrame]))
   }
 
   private read(): void {

@@ -6,10 +6,14 @@ import {
 } from '../../packages/quintain/src/doors/episodes/episode-client.ts'
 import { FrameClient, textFrame } from './frames.ts'
 
-/** Plays OpenEnv's protocol with frames that are prepared once, and looks no closer at an answer than a load has to. */
+/**
+ * Plays OpenEnv's protocol with frames that are prepared once, and looks no closer at an answer than a load has to. A client
+ * plays one episode after the other, each begun by `reset`, as those of OpenEnv and of TRL do.
+ */
 export function openEnvLoad(url: string): { open(task: PlayedTask): Promise<EpisodeClient> } {
   const address = `${url.replace(/^http/, 'ws')}/ws`
   const prepared = new Map<string, Buffer>()
+  const idle: FrameClient[] = []
   const step = (action: object): Buffer => {
     const text = JSON.stringify({ type: 'step', data: action })
     const known = prepared.get(text) ?? textFrame(text)
@@ -18,7 +22,7 @@ export function openEnvLoad(url: string): { open(task: PlayedTask): Promise<Epis
   }
   return {
     async open({ id, split }) {
-      const client = await FrameClient.open(address)
+      const client = idle.pop() ?? (await FrameClient.open(address))
       await ask(client, textFrame(JSON.stringify({ type: 'reset', data: { task_id: id, split } })))
       let verdict: ClientVerdict = { kind: 'none' }
       const play = async (frame: Buffer) => {
@@ -33,13 +37,11 @@ export function openEnvLoad(url: string): { open(task: PlayedTask): Promise<Epis
           play(step({ type: 'call_tool', tool_name: name, arguments: JSON.parse(args) as unknown })),
         say: (message) => play(step({ message })),
         end: async () => verdict,
-        close: async () => client.close(closing),
+        close: async () => void idle.push(client),
       }
     },
   }
 }
-
-const closing = textFrame(JSON.stringify({ type: 'close', data: {} }))
 
 async function ask(client: FrameClient, frame: Buffer): Promise<string> {
   const answer = await client.ask(frame)

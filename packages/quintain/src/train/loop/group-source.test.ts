@@ -6,9 +6,13 @@ import { echo, echoAlgorithm, echoTraining } from './__fixtures__/echo.ts'
 import { train } from './train.ts'
 import type { TrainOptions } from './train-options.ts'
 
+/** No step takes nearly as long here. */
+const stallMs = 3_000
+
 /**
  * A training in which some rollouts are held up: `hold` says how many steps must be made before the nth rollout of a task is
- * graded. By steps and not by the clock, so that nothing here depends on how quick a machine is.
+ * graded. By steps and not by the clock, so that nothing here depends on how quick a machine is. On a slow one a rollout may
+ * be graded so late that the step that it waits for waits for it: what is held is let go where no step is made any more.
  */
 async function heldTraining(
   options: Partial<TrainOptions>,
@@ -32,7 +36,14 @@ async function heldTraining(
     made = step
     for (const { until, go } of held) if (until <= made) go()
   }
-  const end = await train(await echoTraining({ env, ...options, steps, onStep }))
+  let seen = 0
+  const stall = setInterval(() => {
+    if (made === seen) for (const { go } of held.splice(0)) go()
+    seen = made
+  }, stallMs)
+  const end = await train(await echoTraining({ env, ...options, steps, onStep })).finally(() =>
+    clearInterval(stall),
+  )
   const { lines } = await readTraining(end.dir)
   const { states } = await foldRun(end.dir)
   const recorded = lines.filter((line: StepLine): line is StepRecord => line.kind === 'step')
