@@ -95,7 +95,8 @@ async function playDoor(
     const bare = door === 'openenv' && kind === 'counter' ? await serveBare() : undefined
     const found: Found = { ours: [], inline: [], theirs: [], quickest: [], bare: [] }
     try {
-      for (const server of [ours, inline]) await play(server, door, kind, firstWarmMs)
+      for (const server of [ours, inline])
+        await load(server, { door, kind, sessions, warmMs: firstWarmMs, ms: 0 })
       for (let round = 0; round < rounds; round++) {
         if (!('unavailable' in theirs)) found.theirs.push(await play(theirs, door, kind))
         if (!('unavailable' in quickest)) found.quickest.push(await play(quickest, door, kind))
@@ -132,8 +133,8 @@ async function peerOf(door: string, kind: Kind, progress: (text: string) => void
   return serveTheirs(kind, door, { progress })
 }
 
-function play(server: DoorServer, door: string, kind: Kind, warm = warmMs): Promise<MeasuredLoad> {
-  return load(server, { door, kind, sessions, warmMs: warm, ms: warm === warmMs ? ms : 0 })
+function play(server: DoorServer, door: string, kind: Kind): Promise<MeasuredLoad> {
+  return load(server, { door, kind, sessions, warmMs, ms })
 }
 
 function figuresOf(door: string, kind: Kind, { ours, inline, theirs, quickest, bare }: Found): Measurement[] {

@@ -34,13 +34,19 @@ class Said(Observation):
     message: str = ""
 
 
-class Usual(Environment):
+class Base(Environment):
     SUPPORTS_CONCURRENT_SESSIONS = True
 
     def __init__(self):
         super().__init__()
         self._state = State()
 
+    @property
+    def state(self):
+        return self._state
+
+
+class Usual(Base):
     def reset(self, seed=None, episode_id=None, **kwargs):
         self.game = Game()
         return Said(message="Play.", reward=None, done=False)
@@ -48,10 +54,6 @@ class Usual(Environment):
     def step(self, action, timeout_s=None, **kwargs):
         text, done = self.game.say(action.message)
         return Said(message=text, reward=self.game.reward() if done else None, done=done)
-
-    @property
-    def state(self):
-        return self._state
 
 
 class UsualTool(MCPEnvironment):
@@ -90,13 +92,7 @@ class UsualTool(MCPEnvironment):
         return self._state
 
 
-class Quickest(Environment):
-    SUPPORTS_CONCURRENT_SESSIONS = True
-
-    def __init__(self):
-        super().__init__()
-        self._state = State()
-
+class Quickest(Base):
     async def reset_async(self, seed=None, episode_id=None, **kwargs):
         self.game = Game() if kind == "wordle" else Counter()
         return Said(message="Play.", reward=None, done=False)
@@ -110,10 +106,6 @@ class Quickest(Environment):
 
     def step(self, action, timeout_s=None, **kwargs):
         raise NotImplementedError
-
-    @property
-    def state(self):
-        return self._state
 
 
 if kind == "wordle":

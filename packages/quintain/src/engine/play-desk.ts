@@ -46,7 +46,10 @@ export class PlayDesk {
     this.options = options
   }
 
-  /** So much is under way that a message may wait a little for others: each by itself would cost both processes a turn. */
+  /**
+   * So many wait for answers that a message may wait a little for others: each by itself would cost both processes a turn,
+   * and a little longer is nothing beside how long they wait.
+   */
   get busy(): boolean {
     return this.waiting.size > manyAsked
   }
@@ -162,7 +165,6 @@ export class PlayDesk {
     return new Promise((resolve, reject) => {
       const ask = this.nextAsk++
       this.waiting.set(ask, { play, resolve, reject })
-      // Where as many wait for their answers, a little longer is nothing beside how long they wait.
       this.send({ t: 'play-ask', play, ask, what })
     })
   }

@@ -49,6 +49,7 @@ export class LiveSession implements Session {
   lastSeen = performance.now()
   private readonly options: LiveSessionOptions
   private readonly opening = Promise.withResolvers<Opening>()
+  /** The agent's part has begun, so that the opening is told. */
   private begun = false
   private readonly end = Promise.withResolvers<Settled>()
   private shown: ShownTools | undefined
