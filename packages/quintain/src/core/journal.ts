@@ -67,7 +67,7 @@ const highWater = 32 * 1024 * 1024
 /** What is written is put on the disk itself after this long, or this many bytes: more than that a power loss cannot take. */
 const syncMs = 5_000
 /** Milliseconds between one write of what is queued and the next. */
-const gatherMs = 5
+const gatherMs = 20
 const syncBytes = 64 * 1024 * 1024
 /** Bytes at the end of each file that are read back and checked when a run is opened: all that may lie before a sync. */
 const recheckedBytes = 2 * syncBytes

@@ -90,6 +90,8 @@ export class Episode {
   private readonly underWay = new Set<Promise<unknown>>()
   /** Seats that are played from outside, until they have told all that they have to tell. */
   private readonly outside: Promise<unknown>[] = []
+  /** Of them, those that have not. */
+  private untold = 0
 
   constructor(options: EpisodeOptions) {
     this.options = options
@@ -119,7 +121,7 @@ export class Episode {
 
   /** Resolves when outside harnesses have told how they ended; with false when that takes longer than `ms`. */
   async outsideEnded(ms: number): Promise<boolean> {
-    return inTime(Promise.all(this.outside), ms)
+    return this.untold === 0 || inTime(Promise.all(this.outside), ms)
   }
 
   /** Resolves when nothing of the world runs for a seat any more; with false when that takes longer than `ms`. */
@@ -175,7 +177,7 @@ export class Episode {
         signal: this.options.signal,
         rng: this.options.rng.fork(`seat/${seat}`),
       })
-      if (harness.runs === 'outside') this.outside.push(played.catch(() => {}))
+      if (harness.runs === 'outside') this.awaitFromOutside(played)
       const result = await played
       if (result.answer !== undefined && !this.options.signal.aborted) this.heard(seat, result.answer)
       const settled = player.model.settle(result)
@@ -184,6 +186,12 @@ export class Episode {
     } finally {
       if (agent) clock.pause()
     }
+  }
+
+  private awaitFromOutside(played: Promise<unknown>): void {
+    this.untold++
+    const told = () => void this.untold--
+    this.outside.push(played.then(told, told))
   }
 
   /** What a seat has to begin with; its first messages are recorded. */
@@ -319,13 +327,13 @@ export class Episode {
     this.refuseAfterEnd(seat)
     if (players[seat]?.harness?.runs === 'outside') this.heard(seat, content)
     if (seat === 'agent') clock.pause()
-    const turn = await this.ofWorld('reply', async () =>
-      checkedTurn(
-        await step('reply', 'world.reply()', () => this.kept(world!.reply!(content, seat))),
-        'reply',
-        'world.reply()',
-      ),
-    )
+    let turn: Turn
+    try {
+      const given = await step('reply', 'world.reply()', () => this.kept(world!.reply!(content, seat)))
+      turn = checkedTurn(given, 'reply', 'world.reply()')
+    } catch (thrown) {
+      throw this.brokenBy(thrown, 'reply')
+    }
     signal.throwIfAborted()
     const next = turn.next ?? seat
     if (turn.done !== undefined || next === seat) {
@@ -379,19 +387,24 @@ export class Episode {
     if (stopped !== undefined) throw stopped
   }
 
-  /** Runs code of the world for a seat. What fails there ends the rollout even if the seat's harness hides it. */
+  /** Runs code of the world for a seat. */
   private async ofWorld<T>(stage: string, run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (thrown) {
-      const ended = isThrown(thrown, StepAbandoned) || isThrown(thrown, SeatStop)
-      if (ended || this.options.signal.aborted) throw thrown
-      const failure = isThrown(thrown, StepFailure)
-        ? thrown
-        : worldFault(stage, 'bad_result', redactedMessage(this.options.redact, thrown))
-      this.finish?.reject(failure)
-      throw failure
+      throw this.brokenBy(thrown, stage)
     }
+  }
+
+  /** What code of the world threw, as its seat is told. It ends the rollout even if the seat's harness hides it. */
+  private brokenBy(thrown: unknown, stage: string): unknown {
+    const ended = isThrown(thrown, StepAbandoned) || isThrown(thrown, SeatStop)
+    if (ended || this.options.signal.aborted) return thrown
+    const failure = isThrown(thrown, StepFailure)
+      ? thrown
+      : worldFault(stage, 'bad_result', redactedMessage(this.options.redact, thrown))
+    this.finish?.reject(failure)
+    return failure
   }
 }
 

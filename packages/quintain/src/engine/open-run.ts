@@ -113,6 +113,7 @@ export async function openRun(options: OpenOptions): Promise<OpenedRun> {
           concurrency: options.concurrency ?? 0,
           boxes,
           ...(outside === undefined ? {} : { outside }),
+          workersGiveWay: options.players !== undefined,
           log: write,
         })
       : await openInline({

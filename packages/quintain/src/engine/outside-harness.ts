@@ -6,6 +6,7 @@ import {
   type ModelContext,
   ModelFault,
   type Seat,
+  type Turn,
 } from '../core/index.ts'
 import { now } from '../core/own-time.ts'
 import { redactedMessage } from '../core/redacted-message.ts'
@@ -98,12 +99,10 @@ function sideOf(
       time
         .asked(() => tools.run(calls, { truncated, ...(content === undefined ? {} : { content }) }))
         .catch(endUntold),
-    async reply(content) {
-      if (reply === undefined) throw rolloutOver
-      // What a step is worth is no harness's business.
-      const { reward: _, ...turn } = await time.asked(() => reply(content)).catch(endUntold)
-      return turn
-    },
+    reply: (content) =>
+      reply === undefined
+        ? Promise.reject(rolloutOver)
+        : time.asked(() => reply(content)).then(withoutReward, endUntold),
     async generate(request, own) {
       if (!outside.modelIsHere) throw rolloutOver
       try {
@@ -118,6 +117,11 @@ function sideOf(
       }
     },
   }
+}
+
+/** What a step is worth is no harness's business. */
+function withoutReward({ content, done, next }: Turn): Turn {
+  return { content, ...(done === undefined ? {} : { done }), ...(next === undefined ? {} : { next }) }
 }
 
 /** Why the world breaks off is for the attempt's records; a harness has only to stop. */
@@ -160,15 +164,15 @@ class SeatTime {
   }
 
   /** Asks the world for something. */
-  async asked<T>(run: () => Promise<T>): Promise<T> {
+  asked<T>(run: () => Promise<T>): Promise<T> {
     if (!this.whileAsked) return run()
     this.hold(false)
-    try {
-      return await run()
-    } finally {
-      this.hold(true)
-    }
+    const answer = run()
+    answer.then(this.halt, this.halt)
+    return answer
   }
+
+  private readonly halt = () => this.hold(true)
 
   private hold(held: boolean): void {
     if (held === this.held) return

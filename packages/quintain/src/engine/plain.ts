@@ -1,9 +1,23 @@
+import { types } from 'node:util'
 import { kindOf } from './given.ts'
 
 function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
+}
+
+/** Deeper is no data that anybody wrote by hand, and may have no end. */
+const plainDepth = 32
+
+/** Whether something is surely plain data through and through, so that every way of sending it carries it. */
+export function isPlainData(value: unknown, depth = plainDepth): boolean {
+  if (typeof value === 'function' || typeof value === 'symbol') return false
+  if (typeof value !== 'object' || value === null) return true
+  if (depth === 0 || types.isProxy(value)) return false
+  const isInnerPlain = (inner: unknown) => isPlainData(inner, depth - 1)
+  if (Array.isArray(value)) return value.every(isInnerPlain)
+  return isPlain(value) && Object.values(value).every(isInnerPlain)
 }
 
 /** A copy of plain data; what is not plain (a function, an instance of a class) is kept as it is. */

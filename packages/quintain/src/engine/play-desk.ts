@@ -1,4 +1,4 @@
-import { type Box, FaultError, ModelFault, type ModelRequest } from '../core/index.ts'
+import { type Box, FaultError, ModelFault, type ModelRequest, type Turn } from '../core/index.ts'
 import { rolloutOver } from '../gateway/index.ts'
 import { boxOwner } from './box-protocol.ts'
 import { type BoxOf, noPlay, type SeatPlayers, type WorldSide } from './play.ts'
@@ -10,12 +10,13 @@ import { abortReason } from './step.ts'
 const manyAsked = 32
 
 interface OpenPlay {
-  readonly owner: string
   readonly over: AbortController
+  /** Its questions that wait for answers. */
+  readonly asks: Set<number>
 }
 
 interface Waiting {
-  readonly play: number
+  readonly play: OpenPlay
   resolve(value: unknown): void
   reject(error: Error): void
 }
@@ -38,8 +39,8 @@ export class PlayDesk {
   private readonly jobs = new Map<string, Job>()
   private readonly plays = new Map<number, OpenPlay>()
   private readonly waiting = new Map<number, Waiting>()
-  /** Seats that have begun, by attempt. */
-  private readonly begun = new Map<string, Set<string>>()
+  /** Plays that have begun, by attempt and seat. */
+  private readonly begun = new Map<string, Map<string, number>>()
   private nextAsk = 1
 
   constructor(options: PlayDeskOptions) {
@@ -63,8 +64,8 @@ export class PlayDesk {
   end(job: Job): void {
     const owner = boxOwner(job)
     this.jobs.delete(owner)
+    for (const number of this.begun.get(owner)?.values() ?? []) this.abort(number)
     this.begun.delete(owner)
-    for (const [number, play] of this.plays) if (play.owner === owner) this.abort(number)
   }
 
   /** The worker is gone. */
@@ -81,51 +82,55 @@ export class PlayDesk {
       return
     }
     const start = readPlayStart(given)
-    const begun = this.begun.get(owner) ?? new Set()
+    const begun = this.begun.get(owner) ?? new Map<string, number>()
     if (start === undefined || !this.options.player.plays(start.seat) || begun.has(start.seat)) {
       // Whoever waits for it is told.
       const end = noPlay('bad_output', 'what the worker process said of the seat to play is not whole')
       this.send({ t: 'play-end', play: number, end })
       return
     }
-    this.begun.set(owner, begun.add(start.seat))
-    const over = new AbortController()
-    this.plays.set(number, { owner, over })
-    const side = this.sideOf(number, over.signal)
+    this.begun.set(owner, begun.set(start.seat, number))
+    const play: OpenPlay = { over: new AbortController(), asks: new Set() }
+    this.plays.set(number, play)
+    const side = this.sideOf(number, play.over.signal)
     const boxOf: BoxOf = (signal) => this.options.boxOf(owner, signal)
     void this.options.player.play(job, start, side, boxOf).then((end) => {
       this.plays.delete(number)
-      this.refuseAsks(number)
+      this.refuseAsks(play)
       this.send({ t: 'play-end', play: number, end })
     })
   }
 
   answered({ ask, value, failure, over }: PlayAnswerMessage): void {
     const waiting = this.waiting.get(ask)
-    if (!this.waiting.delete(ask)) return
+    if (waiting === undefined) return
+    this.waiting.delete(ask)
+    waiting.play.asks.delete(ask)
     if (failure !== undefined) {
       const { fault, outcome, retries } = failure
-      waiting?.reject(new ModelFault(fault, { outcome, retries }))
-    } else if (over === true) waiting?.reject(rolloutOver)
-    else waiting?.resolve(value)
+      waiting.reject(new ModelFault(fault, { outcome, retries }))
+    } else if (over === true) waiting.reject(rolloutOver)
+    else waiting.resolve(value)
   }
 
   /** The attempt is over; its harness is told, and given a while. */
   abort(number: number): void {
-    this.plays.get(number)?.over.abort(abortReason)
-    this.refuseAsks(number)
+    const play = this.plays.get(number)
+    if (play === undefined) return
+    play.over.abort(abortReason)
+    this.refuseAsks(play)
   }
 
   private send(message: ToWorker): void {
     this.options.send(message, { patient: this.busy })
   }
 
-  private refuseAsks(number: number): void {
-    for (const [ask, { play, reject }] of this.waiting) {
-      if (play !== number) continue
+  private refuseAsks({ asks }: OpenPlay): void {
+    for (const ask of asks) {
+      this.waiting.get(ask)?.reject(rolloutOver)
       this.waiting.delete(ask)
-      reject(rolloutOver)
     }
+    asks.clear()
   }
 
   private sideOf(play: number, signal: AbortSignal): WorldSide {
@@ -144,7 +149,7 @@ export class PlayDesk {
           ),
           'results of tools',
         ),
-      reply: async (content) => whole(readTurn(await this.ask(play, { op: 'reply', content })), 'a turn'),
+      reply: (content) => this.ask(play, { op: 'reply', content }).then(wholeTurn),
       generate: async (request, own) => whole(readReply(await this.generate(play, request, own)), 'a reply'),
     }
   }
@@ -160,14 +165,20 @@ export class PlayDesk {
     }
   }
 
-  private ask(play: number, what: PlayAsk): Promise<unknown> {
-    if (!this.plays.has(play)) return Promise.reject(rolloutOver)
+  private ask(number: number, what: PlayAsk): Promise<unknown> {
+    const play = this.plays.get(number)
+    if (play === undefined) return Promise.reject(rolloutOver)
     return new Promise((resolve, reject) => {
       const ask = this.nextAsk++
+      play.asks.add(ask)
       this.waiting.set(ask, { play, resolve, reject })
-      this.send({ t: 'play-ask', play, ask, what })
+      this.send({ t: 'play-ask', play: number, ask, what })
     })
   }
+}
+
+function wholeTurn(value: unknown): Turn {
+  return whole(readTurn(value), 'a turn')
 }
 
 function whole<T>(value: T | undefined, what: string): T {

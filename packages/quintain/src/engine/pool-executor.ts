@@ -68,6 +68,8 @@ export interface PoolOptions {
   boxes: BoxDesk
   /** Plays the seats whose harness runs in this process. */
   outside?: SeatPlayers
+  /** Whoever serves many clients answers all of them first: a world that computes holds up nobody else's. */
+  workersGiveWay: boolean
   log(text: string): void
   /** Told when a worker was lost and replaced. */
   onLost?(end: WorkerEnd): void
@@ -428,6 +430,7 @@ class PoolWorker {
       clearTimeout(timer)
     }
     worker.opened = undefined
+    if (options.workersGiveWay) worker.process.giveWay()
     return worker
   }
 

@@ -73,6 +73,28 @@ describe('a secret is taken out of text', () => {
     )
   })
 
+  test('letters of which Unicode knows a third case are found', () => {
+    expect(redactor('masse')('die ma\u017fse')).toBe('die [secret]')
+    expect(redactor('ma\u017fse')('die masse')).toBe('die [secret]')
+    expect(redactor('kelvin')('300 \u212aelvin')).toBe('300 [secret]')
+    expect(redactor('ΣΟΦΟΣ')('ὁ σοφος')).toBe('ὁ [secret]')
+  })
+
+  test('what is looked for in ASCII is found as a pattern finds it', () => {
+    const word = fc.string({
+      unit: fc.constantFrom('a', 'B', '1', '-', ' ', '\n', '.', '"', '&'),
+      maxLength: 6,
+    })
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 3 }), word, word, (secrets, before, after) => {
+        const text = `${before}${secrets.join('').toUpperCase()}${after}`
+        // One letter outside of ASCII, and every form is a pattern.
+        const asPattern = redactor(secrets)(`${text} é`)
+        expect(`${redactor(secrets)(text)} é`).toBe(asPattern)
+      }),
+    )
+  })
+
   test('what was thrown may be anything', () => {
     const redact = redactor('quokka')
     for (const thrown of [

@@ -5,10 +5,15 @@ const wholeWordBelow = 4
 const shownInstead = '[secret]'
 /** Alternatives of one pattern; of a secret with more parts, those that are in the text are looked for. */
 const formsPerPattern = 500
+const ascii = /^[\0-\x7f]*$/
+/** Spelled alike in JSON, addresses and HTML, and in either normal form of Unicode. */
+const spelledAlike = /^[\w.-]*$/
 
 interface Form {
   /** What to look for first, since a search is quicker than a pattern: one case, single spaces. */
   plain: string
+  /** A text in ASCII has such a form exactly where it has `plain`; other letters have more cases than two. */
+  isAscii: boolean
   source: string
 }
 
@@ -29,8 +34,12 @@ export function redactor(
     if (secret === undefined || secret === null) return text
     forms ??= formsOf(secret, strangers)
     const plain = plainly(text)
-    const possible =
-      forms.length < formsPerPattern ? forms : forms.filter((form) => plain.includes(form.plain))
+    const many = forms.length >= formsPerPattern
+    const textIsAscii = ascii.test(text)
+    const possible = forms.filter((form) => {
+      const tells = many || (textIsAscii && form.isAscii)
+      return !tells || plain.includes(form.plain)
+    })
     let result = text
     try {
       for (let from = 0; from < possible.length; from += formsPerPattern) {
@@ -90,7 +99,8 @@ function formsOf(secret: unknown, strangers: boolean): Form[] {
   const found = new Set<string>()
   collect(secret, found)
   const forms = new Map<string, Form>()
-  const add = (text: string, source: string) => forms.set(source, { plain: plainly(text), source })
+  const add = (text: string, source: string) =>
+    forms.set(source, { plain: plainly(text), isAscii: ascii.test(text), source })
   for (const text of found) {
     if (strangers && (text.length < wholeWordBelow || commonNumber.test(text))) continue
     if (text.length < wholeWordBelow) {
@@ -98,25 +108,30 @@ function formsOf(secret: unknown, strangers: boolean): Form[] {
       continue
     }
     add(text, pattern(text))
-    const address = encodedForAddress(text)
-    const spellings = [
-      JSON.stringify(text).slice(1, -1),
-      address,
-      // As a form sends it.
-      address.replaceAll('%20', '+'),
-      Buffer.from(text).toString('base64').replace(/=+$/, ''),
-      Buffer.from(text).toString('base64url'),
-      // One letter with its accent, or a letter and an accent.
-      text.normalize('NFC'),
-      text.normalize('NFD'),
-      escapedForHtml(text, '&#39;'),
-      escapedForHtml(text, '&#x27;'),
-      escapedForHtml(text, '&apos;'),
-    ]
-    for (const spelling of spellings) if (spelling !== text) add(spelling, pattern(spelling))
+    for (const spelling of spellingsOf(text)) if (spelling !== text) add(spelling, pattern(spelling))
   }
   // Longest first, so that a secret is taken out whole where another is a part of it.
   return [...forms.values()].sort((a, b) => b.plain.length - a.plain.length)
+}
+
+function spellingsOf(text: string): string[] {
+  const bytes = Buffer.from(text)
+  const coded = [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')]
+  if (spelledAlike.test(text)) return coded
+  const address = encodedForAddress(text)
+  return [
+    ...coded,
+    JSON.stringify(text).slice(1, -1),
+    address,
+    // As a form sends it.
+    address.replaceAll('%20', '+'),
+    // One letter with its accent, or a letter and an accent.
+    text.normalize('NFC'),
+    text.normalize('NFD'),
+    escapedForHtml(text, '&#39;'),
+    escapedForHtml(text, '&#x27;'),
+    escapedForHtml(text, '&apos;'),
+  ]
 }
 
 function plainly(text: string): string {

@@ -1,6 +1,7 @@
 import { ModelFault } from '../core/index.ts'
 import { redactedMessage } from '../core/redacted-message.ts'
 import { boxOwner } from './box-protocol.ts'
+import { isPlainData } from './plain.ts'
 import type { PlayDoor, PlayEnd, WorldSide } from './play.ts'
 import type { FromWorker, PlayAsk, ToWorker, WireFault } from './protocol.ts'
 import { hideKeys } from './redact.ts'
@@ -44,7 +45,7 @@ export class RemotePlays implements PlayDoor {
   receive(message: Extract<ToWorker, { t: `play-${string}` }>): void {
     switch (message.t) {
       case 'play-ask':
-        void this.answer(message.play, message.ask, message.what)
+        this.answer(message.play, message.ask, message.what)
         return
       case 'play-ask-abort':
         this.asks.get(message.ask)?.abort()
@@ -60,42 +61,41 @@ export class RemotePlays implements PlayDoor {
     }
   }
 
-  private async answer(play: number, ask: number, what: PlayAsk): Promise<void> {
+  private answer(play: number, ask: number, what: PlayAsk): void {
     const side = this.plays.get(play)?.side
-    const signal = () => {
-      const controller = new AbortController()
-      this.asks.set(ask, controller)
-      return controller.signal
+    if (side === undefined) {
+      this.send({ t: 'play-answer', ask, over: true })
+      return
     }
-    try {
-      if (side === undefined) this.send({ t: 'play-answer', ask, over: true })
-      else this.send({ t: 'play-answer', ask, value: await carriedOut(side, what, signal) })
-    } catch (thrown) {
-      this.send({
-        t: 'play-answer',
-        ask,
-        ...(thrown instanceof ModelFault ? { failure: wireFault(thrown) } : { over: true }),
-      })
-    } finally {
-      this.asks.delete(ask)
-    }
+    this.carriedOut(side, ask, what).then(
+      (value) => this.send({ t: 'play-answer', ask, value }),
+      (thrown: unknown) => {
+        const why = thrown instanceof ModelFault ? { failure: wireFault(thrown) } : { over: true }
+        this.send({ t: 'play-answer', ask, ...why })
+      },
+    )
   }
-}
 
-/** `signal` makes one for what can be taken back: policies alone, so that the others need not pay for it. */
-function carriedOut(side: WorldSide, what: PlayAsk, signal: () => AbortSignal): Promise<unknown> {
-  switch (what.op) {
-    case 'tools':
-      return side.tools(what.calls, what.truncated, what.content)
-    case 'reply':
-      return side.reply(what.content)
-    case 'generate':
-      return side.generate(what.request, signal())
+  private carriedOut(side: WorldSide, ask: number, what: PlayAsk): Promise<unknown> {
+    switch (what.op) {
+      case 'tools':
+        return side.tools(what.calls, what.truncated, what.content)
+      case 'reply':
+        return side.reply(what.content)
+      case 'generate': {
+        // Policies alone can be taken back; the others need not pay for it.
+        const controller = new AbortController()
+        this.asks.set(ask, controller)
+        return side.generate(what.request, controller.signal).finally(() => this.asks.delete(ask))
+      }
+    }
   }
 }
 
 /** What can go over the channel; a task with something else in it is the environment's fault and must not end its process. */
 function sendable<T>(value: T): T {
+  // What the agent is told does not change on its way; a copy costs as much as sending it.
+  if (isPlainData(value)) return value
   try {
     return structuredClone(value)
   } catch (thrown) {

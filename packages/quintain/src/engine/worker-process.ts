@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { realpathSync } from 'node:fs'
+import { getPriority, setPriority } from 'node:os'
 import { dirname, sep } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -32,6 +33,10 @@ export interface WorkerProcessOptions {
   /** Called once, when the process is gone for a reason other than `kill()`. */
   onEnd(end: WorkerEnd): void
 }
+
+/** What `nice` adds where it is told nothing else. */
+const niceness = 10
+const lowestPriority = 19
 
 /** Above so many rollouts, memory goes before the last of the speed. */
 const manyInFlight = 1_500
@@ -102,6 +107,16 @@ export class WorkerProcess {
 
   get pid(): number | undefined {
     return this.child.pid
+  }
+
+  /** Lets this process go before it wherever both would work. */
+  giveWay(): void {
+    try {
+      if (this.child.pid !== undefined)
+        setPriority(this.child.pid, Math.min(getPriority() + niceness, lowestPriority))
+    } catch {
+      // A system that knows no priorities, or a process that is gone.
+    }
   }
 
   /** `patient`: as `Outbox.push`. */

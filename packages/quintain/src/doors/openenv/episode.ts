@@ -60,14 +60,16 @@ export class Episode {
     return { observation: { ...observation, metadata }, reward: null, done: this.over }
   }
 
-  /** Carries out a step. Throws a `Refusal` for an episode that failed or has no score. */
-  async step(action: Exclude<Action, { kind: 'list_tools' }>): Promise<Observed> {
-    if (this.broken !== undefined) throw this.broken
+  /** Carries out a step. Rejects with a `Refusal` for an episode that failed or has no score. */
+  step(action: Exclude<Action, { kind: 'list_tools' }>): Promise<Observed> {
+    if (this.broken !== undefined) return Promise.reject(this.broken)
     const id = 'id' in action ? action.id : undefined
-    if (id !== undefined && this.last?.id === id) return this.last.observed
-    const observed = await this.observed(action)
-    if (id !== undefined) this.last = { id, observed }
-    return observed
+    if (id === undefined) return this.observed(action)
+    if (this.last?.id === id) return Promise.resolve(this.last.observed)
+    return this.observed(action).then((observed) => {
+      this.last = { id, observed }
+      return observed
+    })
   }
 
   /** Calls a tool for a client that sees no rewards: one that this call earns waits for the next step. */

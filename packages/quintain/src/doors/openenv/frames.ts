@@ -1,13 +1,16 @@
 import type { RawData, WebSocket } from 'ws'
 
+export interface FrameAnswer {
+  text?: string
+  /** The socket ends with it. */
+  end?: boolean
+}
+
 export interface FrameOptions {
   pingMs: number
   deadMs: number
-  /**
-   * Answers a frame: what is sent back, if anything, and whether the socket ends with it. Must not throw. `undefined` for
-   * a frame that is no text.
-   */
-  answer(text: string | undefined): Promise<{ text?: string; end?: boolean }>
+  /** Answers a frame: what is sent back, if anything. Must not throw. `undefined` for a frame that is no text. */
+  answer(text: string | undefined): Promise<FrameAnswer>
   /** The client is there. */
   alive(): void
   /** The socket is gone. An answer may be under way still; what is told to nobody is carried out all the same. */
@@ -25,10 +28,15 @@ export class FrameSocket {
   /** When the client last gave a sign of life, by `performance.now`. */
   seen = performance.now()
   private readonly socket: WebSocket
+  private options: FrameOptions | undefined
   private readonly waiting: (string | undefined)[] = []
+  /** A frame is answered, or its answer has not left yet. */
   private working = false
   private answering = false
   private closed = false
+  /** Texts of ours that have not left this process. */
+  private leaving = 0
+  private whenLeft: (() => void) | undefined
 
   constructor(socket: WebSocket) {
     this.socket = socket
@@ -39,6 +47,7 @@ export class FrameSocket {
   /** Begins to answer. */
   serve(options: FrameOptions): void {
     const { socket } = this
+    this.options = options
     const alive = () => {
       this.seen = performance.now()
       options.alive()
@@ -56,7 +65,7 @@ export class FrameSocket {
       if (this.closed || socket.readyState !== socket.OPEN) return
       this.waiting.push(isBinary ? undefined : String(data))
       if (this.waiting.length >= mostWaiting) socket.pause()
-      if (!this.working) void this.work(options)
+      if (!this.working) this.next()
     })
     socket.on('close', () => {
       this.closed = true
@@ -75,30 +84,45 @@ export class FrameSocket {
     this.socket.terminate()
   }
 
-  private async work(options: FrameOptions): Promise<void> {
-    const { socket, waiting } = this
-    this.working = true
-    while (waiting.length > 0 && !this.closed) {
-      const frame = waiting.shift()
-      this.answering = true
-      const { text, end } = await options.answer(frame)
-      this.answering = false
-      if (text !== undefined) await this.sent(text)
-      if (end === true) {
-        waiting.length = 0
-        socket.close(1000)
-      }
-      if (socket.isPaused && waiting.length < mostWaiting) socket.resume()
-    }
-    this.working = false
+  private next(): void {
+    this.working = this.waiting.length > 0 && !this.closed
+    if (!this.working) return
+    this.answering = true
+    void this.options!.answer(this.waiting.shift()).then(this.answered)
   }
 
-  /** Resolves when the text has left this process, or never will. */
-  private sent(text: string): Promise<void> {
-    const { socket } = this
-    return new Promise((resolve) => {
-      if (socket.readyState !== socket.OPEN) resolve()
-      else socket.send(text, () => resolve())
+  private readonly answered = ({ text, end }: FrameAnswer) => {
+    this.answering = false
+    if (text !== undefined) this.send(text)
+    if (this.socket.bufferedAmount > 0) void this.allLeft().then(() => this.goOn(end))
+    else this.goOn(end)
+  }
+
+  private goOn(end: boolean | undefined): void {
+    const { socket, waiting } = this
+    if (end === true) {
+      waiting.length = 0
+      socket.close(1000)
+    }
+    if (socket.isPaused && waiting.length < mostWaiting) socket.resume()
+    this.next()
+  }
+
+  private send(text: string): void {
+    if (this.socket.readyState !== this.socket.OPEN) return
+    this.leaving++
+    this.socket.send(text, this.left)
+  }
+
+  private readonly left = () => {
+    if (--this.leaving === 0) this.whenLeft?.()
+  }
+
+  /** Resolves when what was sent has left this process, or never will. */
+  private async allLeft(): Promise<void> {
+    if (this.leaving === 0) return
+    await new Promise<void>((resolve) => {
+      this.whenLeft = resolve
     })
   }
 }

@@ -1,4 +1,5 @@
 import type { Fault, ToolSpec } from '../../core/index.ts'
+import { OneByOne } from '../../core/one-by-one.ts'
 import type { CreateRequest, Step } from '../session/session.ts'
 import { SessionError } from '../session/session-error.ts'
 import { actionOf } from './actions.ts'
@@ -41,8 +42,11 @@ export class Instance {
   /** Counts beginnings, so that one that comes too late is known. */
   private begun = 0
   private closed = false
-  private queue: Promise<unknown> = Promise.resolve()
-  private waiting = 0
+  private readonly requests = new OneByOne()
+  /** The request that is answered. */
+  private asked: { since: number; reject(why: Refusal): void } | undefined
+  /** Looks whether it takes too long. One for many requests: each by itself would cost a timer a step. */
+  private watch: NodeJS.Timeout | undefined
 
   constructor(id: string, host: InstanceHost, { asksTools }: { asksTools: boolean }) {
     this.id = id
@@ -61,7 +65,7 @@ export class Instance {
   }
 
   get busy(): boolean {
-    return this.waiting > 0
+    return this.requests.count > 0
   }
 
   /** Begins an episode. Throws a `Refusal` or a `SessionError`; `resume` is for whoever keeps the instances. */
@@ -74,14 +78,15 @@ export class Instance {
     return this.inOrder(() => this.playing().resumed())
   }
 
-  /** Carries out an action as it came. */
-  async step(given: unknown): Promise<Observed> {
+  /** Carries out an action as it came. Throws a `Refusal` for what is none. */
+  step(given: unknown): Promise<Observed> {
     const { needs } = this.host.core.environment
     const action = actionOf(given, { speaks: !needs.includes('tools') })
-    if (action.kind === 'list_tools') {
-      return { observation: toolsObservation(await this.tools()), reward: null, done: false }
-    }
-    return this.inOrder(() => this.playing().step(action))
+    return action.kind === 'list_tools' ? this.listed() : this.inOrder(() => this.playing().step(action))
+  }
+
+  private async listed(): Promise<Observed> {
+    return { observation: toolsObservation(await this.tools()), reward: null, done: false }
   }
 
   /** Those of the episode, or before it has begun those of the first task. */
@@ -123,6 +128,7 @@ export class Instance {
 
   async close(): Promise<void> {
     this.closed = true
+    clearTimeout(this.watch)
     this.begun++
     await this.episode?.session.close()
   }
@@ -172,35 +178,43 @@ export class Instance {
 
   private inOrder<T>(work: () => Promise<T>): Promise<T> {
     if (this.closed) return Promise.reject(new Refusal('SESSION_ERROR', 'The session was closed.'))
-    if (this.waiting >= mostWaiting)
+    if (this.requests.count >= mostWaiting)
       return Promise.reject(
         new Refusal('EXECUTION_ERROR', `${mostWaiting} requests of this session wait already.`, {
           reason: 'busy',
         }),
       )
-    this.waiting++
-    const done = this.queue.then(() => this.withinTime(work)).finally(() => void this.waiting--)
-    this.queue = done.catch(() => {})
-    return done
+    return this.requests.run(() => this.withinTime(work))
   }
 
   /** What hangs is given up, so that the next request is answered. */
-  private async withinTime<T>(work: () => Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        const why = failure(hung)
-        this.begun++
-        void this.episode?.breakOff(why).catch(() => {})
-        reject(why)
-      }, this.host.replyMs)
-      timer.unref()
+  private withinTime<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.asked = { since: performance.now(), reject }
+      if (this.watch === undefined) this.lookIn(this.host.replyMs)
+      work().then(resolve, reject)
     })
-    try {
-      return await Promise.race([work(), late])
-    } finally {
-      clearTimeout(timer)
+  }
+
+  private lookIn(ms: number): void {
+    this.watch = setTimeout(() => {
+      this.watch = undefined
+      if (this.busy) this.look()
+    }, ms)
+    this.watch.unref()
+  }
+
+  private look(): void {
+    const { since, reject } = this.asked!
+    const left = since + this.host.replyMs - performance.now()
+    if (left > 0) {
+      this.lookIn(left)
+      return
     }
+    const why = failure(hung)
+    this.begun++
+    void this.episode?.breakOff(why).catch(() => {})
+    reject(why)
   }
 }
 

@@ -59,7 +59,7 @@ export class Instances implements InstanceHost {
   /** Throws a `Refusal` when there are more than could ever play at once. */
   create(holder?: Holder): Instance {
     const { open, most } = this.core.stats()
-    if (this.held.size >= 2 * most + 64)
+    if (this.held.size >= 2 * most + 64 && !this.forgetOldest())
       throw new Refusal('CAPACITY_REACHED', 'Too many sessions are open; close some.', {
         active_sessions: open,
         max_sessions: most,
@@ -133,12 +133,10 @@ export class Instances implements InstanceHost {
   }
 
   async makeRoom(): Promise<boolean> {
-    for (const { instance, madeBy, holder } of this.held.values()) {
-      if (holder !== undefined || madeBy !== 'socket' || !instance.holdsWorld) continue
-      await this.end(instance)
-      return true
-    }
-    return false
+    const left = this.oldestLeft((instance) => instance.holdsWorld)
+    if (left === undefined) return false
+    await this.end(left)
+    return true
   }
 
   toolsBefore(): Promise<readonly ToolSpec[]> {
@@ -177,6 +175,21 @@ export class Instances implements InstanceHost {
   /** A connection that broke somewhere on the way is not heard of here: no pongs come any more. */
   private isFree({ holder }: Held): boolean {
     return holder === undefined || performance.now() - holder.seen > 1.5 * this.times.pingMs
+  }
+
+  /** Lets go of an episode that is over and whose client is gone: nothing but its reward could be asked for again. */
+  private forgetOldest(): boolean {
+    const left = this.oldestLeft((instance) => !instance.holdsWorld && !instance.busy)
+    if (left === undefined) return false
+    void this.end(left)
+    return true
+  }
+
+  /** Of those whose socket was lost. */
+  private oldestLeft(is: (instance: Instance) => boolean): Instance | undefined {
+    for (const { instance, madeBy, holder } of this.held.values())
+      if (holder === undefined && madeBy === 'socket' && is(instance)) return instance
+    return undefined
   }
 
   private take(held: Held, holder: Holder): Instance {

@@ -102,6 +102,17 @@ describe('what holds and loses an episode', () => {
     expect((await other.reset()).type).toBe('observation')
   })
 
+  test('clients that leave finished episodes behind keep nobody out', async () => {
+    const { connect } = await serve({ kind: 'game', most: 1 })
+    for (let turn = 0; turn < 80; turn++) {
+      const client = connect()
+      expect((await client.reset()).type).toBe('observation')
+      expect((await client.step({ type: 'finish' })).data.done).toBe(true)
+      client.socket.terminate()
+      await client.closed
+    }
+  })
+
   test('a server that drains says so', async () => {
     const core = fakeCore()
     const client = (await serve(core)).connect()

@@ -1,10 +1,10 @@
 import type { WebSocket } from 'ws'
-import { FrameSocket } from './frames.ts'
+import { type FrameAnswer, FrameSocket } from './frames.ts'
 import type { Instance } from './instance.ts'
 import type { Holder, Instances } from './instances.ts'
 import { readFrame } from './json-frame.ts'
 import { answerRpc, rpcParseError } from './mcp.ts'
-import { frameOf } from './observations.ts'
+import { frameOf, type Observed } from './observations.ts'
 import { invalid, Refusal, refusalFor } from './refusals.ts'
 import { resetRequestOf } from './reset-request.ts'
 import type { Times } from './times.ts'
@@ -29,52 +29,59 @@ export function holdSession(socket: WebSocket, sessionId: string | undefined, co
     return
   }
   let instance = taken
+  const reset = async (data: unknown): Promise<Observed> => {
+    const request = resetRequestOf(data)
+    if (!request.resume) return await instance.reset(request)
+    if (request.resumeKey === undefined)
+      throw invalid('"resume" needs the "resume_key" that the reset of the episode gave.')
+    const found = instances.resume(request.resumeKey, frames)
+    const left = instance
+    instance = found
+    await instances.finish(left)
+    instances.detach(left, frames)
+    return await instance.resumed()
+  }
+  const carriedOut = ({ type, data }: Record<string, unknown>): FrameAnswer | Promise<FrameAnswer> => {
+    switch (type) {
+      case 'reset':
+        return reset(data).then(observation)
+      case 'step':
+        return instance.step(data).then(observation)
+      case 'state':
+        return { text: JSON.stringify({ type: 'state', data: instance.state() }) }
+      case 'mcp':
+        return answerRpc(data, { instances, own: instance, log }).then((answer) => ({
+          text: JSON.stringify({ type: 'mcp', data: answer }),
+        }))
+      case 'close':
+        return instances.finish(instance).then(() => ({ end: true }))
+      default: {
+        const shown = typeof type === 'string' ? type.slice(0, 100) : String(typeof type)
+        throw new Refusal('UNKNOWN_TYPE', `Unknown message type: ${shown}`)
+      }
+    }
+  }
   frames.serve({
     ...context.times,
     alive: () => instance.touch(),
     gone: () => instances.detach(instance, frames),
     async answer(text) {
       try {
-        const frame = readFrame(text)
-        if (!frame.ok)
-          throw frame.syntax
-            ? new Refusal('INVALID_JSON', `Invalid JSON: ${frame.why}.`)
-            : invalid(`The frame: ${frame.why}.`)
-        const { type, data } = frame.fields
-        switch (type) {
-          case 'reset': {
-            const request = resetRequestOf(data)
-            if (!request.resume) return observation(frameOf(await instance.reset(request)))
-            if (request.resumeKey === undefined)
-              throw invalid('"resume" needs the "resume_key" that the reset of the episode gave.')
-            const found = instances.resume(request.resumeKey, frames)
-            const left = instance
-            instance = found
-            await instances.finish(left)
-            instances.detach(left, frames)
-            return observation(frameOf(await instance.resumed()))
-          }
-          case 'step':
-            return observation(frameOf(await instance.step(data)))
-          case 'state':
-            return { text: JSON.stringify({ type: 'state', data: instance.state() }) }
-          case 'mcp': {
-            const answer = await answerRpc(data, { instances, own: instance, log })
-            return { text: JSON.stringify({ type: 'mcp', data: answer }) }
-          }
-          case 'close':
-            await instances.finish(instance)
-            return { end: true }
-          default: {
-            const shown = typeof type === 'string' ? type.slice(0, 100) : String(typeof type)
-            throw new Refusal('UNKNOWN_TYPE', `Unknown message type: ${shown}`)
-          }
-        }
+        return await carriedOut(fieldsOf(text))
       } catch (thrown) {
         return { text: errorFrame(refusalFor(thrown, instances.core.stats(), log)) }
       }
     },
   })
+}
+
+/** Of a frame. Throws a `Refusal` for what is none. */
+function fieldsOf(text: string | undefined): Record<string, unknown> {
+  const frame = readFrame(text)
+  if (frame.ok) return frame.fields
+  throw frame.syntax
+    ? new Refusal('INVALID_JSON', `Invalid JSON: ${frame.why}.`)
+    : invalid(`The frame: ${frame.why}.`)
 }
 
 /** A socket of `/mcp`: JSON-RPC alone, with an instance of its own that ends with it. */
@@ -116,8 +123,8 @@ function takeInstance(
   }
 }
 
-function observation(data: Record<string, unknown>): { text: string } {
-  return { text: JSON.stringify({ type: 'observation', data }) }
+function observation(observed: Observed): FrameAnswer {
+  return { text: JSON.stringify({ type: 'observation', data: frameOf(observed) }) }
 }
 
 function errorFrame({ code, message, more }: Refusal): string {

@@ -1,4 +1,5 @@
 import { type Content, canonicalJson, type Fault, messageOf, type Turn, textOf } from '../../core/index.ts'
+import { OneByOne } from '../../core/one-by-one.ts'
 import {
   failureOf,
   noCalls,
@@ -67,8 +68,7 @@ export class LiveSession implements Session {
   private calls = 0
   /** Batch of the last call: calls of one batch are one move. */
   private batch: string | undefined
-  private queue: Promise<unknown> = Promise.resolve()
-  private waiting = 0
+  private readonly steps = new OneByOne()
   private readonly results = new Map<string, Held>()
   private lastSaid: string | undefined
   private grading: Promise<Settled> | undefined
@@ -189,31 +189,19 @@ export class LiveSession implements Session {
     this.opening.reject(verdict.kind === 'failed' ? infrastructure(verdict.fault) : episodeOver())
   }
 
-  private async step(
+  private step(
     id: string | undefined,
     what: () => string,
     run: () => Promise<Step>,
     batch?: string,
   ): Promise<Step> {
     this.touch()
-    if (this.closed) throw gone()
+    if (this.closed) return Promise.reject(gone())
     const of = id === undefined ? '' : what()
     const known = id === undefined ? undefined : this.results.get(id)
-    if (known !== undefined) {
-      if (known.of === of) return known.step
-      throw new SessionError(
-        'call_conflict',
-        `Call "${id}" was made before with something else; name each call anew.`,
-      )
-    }
-    if (this.waiting >= mostWaiting)
-      throw new SessionError(
-        'busy',
-        `${mostWaiting} steps of this session wait already; wait for their results.`,
-      )
-    this.waiting++
-    const step = this.queue.then(() => this.carriedOut(run, batch)).finally(() => void this.waiting--)
-    this.queue = step.catch(() => {})
+    if (known !== undefined) return known.of === of ? known.step : Promise.reject(conflicting(id!))
+    if (this.steps.count >= mostWaiting) return Promise.reject(tooMany())
+    const step = this.steps.run(() => this.carriedOut(run, batch))
     if (id !== undefined) this.keep(id, { of, step })
     return step
   }
@@ -224,7 +212,7 @@ export class LiveSession implements Session {
   }
 
   private async carriedOut(run: () => Promise<Step>, batch: string | undefined): Promise<Step> {
-    await this.opening.promise
+    if (!this.begun) await this.opening.promise
     if (this.closed) throw gone()
     if (this.over !== undefined) throw await this.whyOver()
     if (batch === undefined || batch !== this.batch) {
@@ -334,7 +322,7 @@ export class LiveSession implements Session {
       () => false,
     )
     // What was asked before is carried out before.
-    await this.queue
+    await this.steps.run(async () => {})
     if (open && this.over === undefined && answer !== undefined && textOf(answer) !== this.lastSaid) {
       await this.act({ content: answer }).catch((thrown: unknown) => {
         if (!(thrown instanceof SessionError)) throw thrown
@@ -374,6 +362,16 @@ function failureIn(thrown: unknown, over: AbortSignal): PlayFailure {
 
 function gone(): SessionError {
   return new SessionError('session_gone', 'The session was closed or has expired; create another.')
+}
+
+function conflicting(id: string): SessionError {
+  const message = `Call "${id}" was made before with something else; name each call anew.`
+  return new SessionError('call_conflict', message)
+}
+
+function tooMany(): SessionError {
+  const message = `${mostWaiting} steps of this session wait already; wait for their results.`
+  return new SessionError('busy', message)
 }
 
 function episodeOver(): SessionError {
