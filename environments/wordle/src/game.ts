@@ -26,16 +26,25 @@ export interface GameState {
  */
 export function feedback(guess: string, secret: string): string {
   const letters = guess.toLowerCase()
-  const left: (string | undefined)[] = [...secret.toLowerCase()]
-  const marks: string[] = left.map((letter, i) => (letters[i] === letter ? 'G' : 'X'))
-  for (let i = 0; i < marks.length; i++) if (marks[i] === 'G') left[i] = undefined
-  for (let i = 0; i < marks.length; i++) {
-    const at = marks[i] === 'G' ? -1 : left.indexOf(letters[i])
-    if (at < 0) continue
-    marks[i] = 'Y'
-    left[at] = undefined
+  const wanted = secret.toLowerCase()
+  // Letters of the secret that have paid for no mark yet.
+  let left = ''
+  for (let i = 0; i < wanted.length; i++) if (letters[i] !== wanted[i]) left += wanted[i]
+  let marks = ''
+  for (let i = 0; i < wanted.length; i++) {
+    if (letters[i] === wanted[i]) {
+      marks += 'G'
+      continue
+    }
+    const at = left.indexOf(letters[i]!)
+    marks += at < 0 ? 'X' : 'Y'
+    if (at >= 0) left = left.slice(0, at) + left.slice(at + 1)
   }
-  return marks.join('')
+  return marks
+}
+
+function spaced(word: string): string {
+  return word.split('').join(' ')
 }
 
 /** One game. It says itself when it is over, so a win with the last guess is a win. */
@@ -82,7 +91,7 @@ export class WordleGame implements World<GameState> {
     this.#state.guesses.push({ word, marks })
     this.#forgiven = false
     if (word === this.#secret) return this.#over('won', `Yes, the word is ${word}.`)
-    return this.#spend(`${[...word.toUpperCase()].join(' ')}\n${[...marks].join(' ')}`)
+    return this.#spend(`${spaced(word.toUpperCase())}\n${spaced(marks)}`)
   }
 
   #refuse(problem: string): Turn {

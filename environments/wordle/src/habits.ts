@@ -25,9 +25,9 @@ export function habitsOf(guesses: readonly Guess[]): Habit[] {
 }
 
 function habitOf(word: string, earlier: readonly Guess[]): Habit {
-  const coloured = new Set<string>()
+  let coloured = ''
   for (const { word: seen, marks } of earlier)
-    for (let at = 0; at < seen.length; at++) if (marks[at] !== 'X') coloured.add(seen[at]!)
+    for (let at = 0; at < seen.length; at++) if (marks[at] !== 'X') coloured += seen[at]
   let yellowIgnored = false
   let greyReused = false
   for (const { word: seen, marks } of earlier)
@@ -35,7 +35,7 @@ function habitOf(word: string, earlier: readonly Guess[]): Habit {
       const letter = seen[at]!
       const again = word[at] === letter
       if (marks[at] === 'Y') yellowIgnored ||= again || !word.includes(letter)
-      if (marks[at] === 'X') greyReused ||= again || (!coloured.has(letter) && word.includes(letter))
+      if (marks[at] === 'X') greyReused ||= again || (!coloured.includes(letter) && word.includes(letter))
     }
   return {
     consistent: earlier.every((guess) => feedback(guess.word, word) === guess.marks),

@@ -30,9 +30,11 @@ const count = (marks: string, mark: 'G' | 'Y') => marks.split(mark).length - 1
 
 /** Places of the secret that some guess has filled. It only grows, whatever the agent does next. */
 export function placed(game: GameState): number {
-  return new Set(
-    game.guesses.flatMap(({ marks }) => [...marks].flatMap((mark, i) => (mark === 'G' ? [i] : []))),
-  ).size
+  const { guesses } = game
+  const letters = guesses[0]?.marks.length ?? 0
+  let places = 0
+  for (let i = 0; i < letters; i++) if (guesses.some(({ marks }) => marks[i] === 'G')) places++
+  return places
 }
 
 /** TextArena's way: the first bracketed word, or the whole message where it has no brackets. */

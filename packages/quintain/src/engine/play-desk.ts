@@ -11,8 +11,8 @@ const manyAsked = 32
 
 interface OpenPlay {
   readonly over: AbortController
-  /** Its questions that wait for answers. */
-  readonly asks: Set<number>
+  /** How many of its questions wait for answers. */
+  asking: number
 }
 
 interface Waiting {
@@ -90,7 +90,7 @@ export class PlayDesk {
       return
     }
     this.begun.set(owner, begun.set(start.seat, number))
-    const play: OpenPlay = { over: new AbortController(), asks: new Set() }
+    const play: OpenPlay = { over: new AbortController(), asking: 0 }
     this.plays.set(number, play)
     const side = this.sideOf(number, play.over.signal)
     const boxOf: BoxOf = (signal) => this.options.boxOf(owner, signal)
@@ -105,7 +105,7 @@ export class PlayDesk {
     const waiting = this.waiting.get(ask)
     if (waiting === undefined) return
     this.waiting.delete(ask)
-    waiting.play.asks.delete(ask)
+    waiting.play.asking--
     if (failure !== undefined) {
       const { fault, outcome, retries } = failure
       waiting.reject(new ModelFault(fault, { outcome, retries }))
@@ -125,12 +125,14 @@ export class PlayDesk {
     this.options.send(message, { patient: this.busy })
   }
 
-  private refuseAsks({ asks }: OpenPlay): void {
-    for (const ask of asks) {
-      this.waiting.get(ask)?.reject(rolloutOver)
+  private refuseAsks(play: OpenPlay): void {
+    if (play.asking === 0) return
+    for (const [ask, { play: asking, reject }] of this.waiting) {
+      if (asking !== play) continue
       this.waiting.delete(ask)
+      reject(rolloutOver)
     }
-    asks.clear()
+    play.asking = 0
   }
 
   private sideOf(play: number, signal: AbortSignal): WorldSide {
@@ -170,7 +172,7 @@ export class PlayDesk {
     if (play === undefined) return Promise.reject(rolloutOver)
     return new Promise((resolve, reject) => {
       const ask = this.nextAsk++
-      play.asks.add(ask)
+      play.asking++
       this.waiting.set(ask, { play, resolve, reject })
       this.send({ t: 'play-ask', play: number, ask, what })
     })

@@ -63,7 +63,8 @@ export class FrameSocket {
     socket.on('message', (data: RawData, isBinary: boolean) => {
       alive()
       if (this.closed || socket.readyState !== socket.OPEN) return
-      this.waiting.push(isBinary ? undefined : String(data))
+      // Whole messages come as one buffer.
+      this.waiting.push(isBinary ? undefined : (data as Buffer).toString())
       if (this.waiting.length >= mostWaiting) socket.pause()
       if (!this.working) this.next()
     })

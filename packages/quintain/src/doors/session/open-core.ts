@@ -9,6 +9,7 @@ import {
   type ServedRunOptions,
 } from '../../engine/index.ts'
 import { LiveSession, serverFault, settledOf } from './live-session.ts'
+import { RecentNames } from './recent-names.ts'
 import type {
   CoreStats,
   CreateRequest,
@@ -37,7 +38,7 @@ const defaultIdleMs = 15 * 60_000
 /** Sessions whose episode is over, kept for whoever asks again what it earned. */
 const mostSettled = 10_000
 /** Handles and keys of sessions that are gone, kept to tell them from those that never were. */
-const mostGone = 50_000
+const keptGone = 50_000
 /** Tasks that are looked at, each with a world of its own, at a time. */
 const mostPreviews = 32
 /** How long a new session waits for a place that a closed one is about to give back: its world is closed and its record written. */
@@ -81,7 +82,7 @@ class Core implements SessionCore {
   private readonly sessions = new Map<string, LiveSession>()
   private readonly keys = new Map<string, LiveSession>()
   private readonly keyOf = new Map<LiveSession, string>()
-  private readonly gone = new Set<string>()
+  private readonly gone = new RecentNames(keptGone)
   /** Closed, and not at the end of their episodes yet. */
   private readonly leaving = new Set<LiveSession>()
   private readonly sweeper: NodeJS.Timeout
@@ -332,17 +333,12 @@ class Core implements SessionCore {
   private forget(session: LiveSession): void {
     if (!this.sessions.delete(session.handle)) return
     if (!session.holdsWorld) this.settledHeld--
-    this.mark(session.handle)
+    this.gone.add(session.handle)
     const key = this.keyOf.get(session)
     if (key === undefined) return
     this.keyOf.delete(session)
     this.keys.delete(key)
-    this.mark(keyMark(key))
-  }
-
-  private mark(name: string): void {
-    this.gone.add(name)
-    if (this.gone.size > mostGone) this.gone.delete(this.gone.values().next().value!)
+    this.gone.add(keyMark(key))
   }
 
   private sweep(): void {
