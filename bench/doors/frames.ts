@@ -16,35 +16,47 @@ function frame(first: number, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from([first, ...length, ...noMask]), body])
 }
 
+/** Read into by every client, one at a time. */
+const arrived = Buffer.allocUnsafeSlow(65_536)
+
 /**
  * A WebSocket that costs next to nothing, so that a bench's load leaves the machine to the server: frames are prepared, one
- * question is asked at a time, and an answer is the text of one frame.
+ * question is asked at a time, an answer is the text of one frame, and what arrives passes through no stream.
  */
 export class FrameClient {
   private readonly socket: Socket
-  private come: Buffer = Buffer.alloc(0)
+  /** The beginning of a frame whose end is still to come. */
+  private come: Buffer | undefined
   private waiting: PromiseWithResolvers<string> | undefined
+  private handshake: PromiseWithResolvers<void> | undefined = Promise.withResolvers<void>()
 
-  private constructor(socket: Socket) {
-    this.socket = socket
-    socket.on('data', (chunk: Buffer) => {
-      this.come = this.come.length === 0 ? chunk : Buffer.concat([this.come, chunk])
-      this.read()
+  private constructor(host: string, port: number) {
+    this.socket = connect({
+      host,
+      port,
+      noDelay: true,
+      onread: {
+        buffer: arrived,
+        callback: (bytes) => {
+          this.read(arrived.subarray(0, bytes))
+          return true
+        },
+      },
     })
-    socket.on('error', () => {})
-    socket.on('close', () => this.waiting?.reject(new Error('the connection was closed')))
+    this.socket.on('error', () => {})
+    this.socket.on('close', () => this.waiting?.reject(new Error('the connection was closed')))
   }
 
   static async open(url: string): Promise<FrameClient> {
     const { hostname, port, pathname } = new URL(url)
-    const socket = connect({ host: hostname, port: Number(port), noDelay: true })
-    await once(socket, 'connect')
-    socket.write(
+    const client = new FrameClient(hostname, Number(port))
+    await once(client.socket, 'connect')
+    client.socket.write(
       `GET ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`,
     )
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    if (!answer.subarray(0, 12).equals(Buffer.from('HTTP/1.1 101'))) throw new Error(String(answer))
-    return new FrameClient(socket)
+    await client.handshake!.promise
+    client.handshake = undefined
+    return client
   }
 
   /** Sends a prepared frame; gives the text that answers it. */
@@ -54,23 +66,39 @@ export class FrameClient {
     return this.waiting.promise
   }
 
-  private read(): void {
-    const { come } = this
-    if (come.length < 2) return
-    const short = come[1]! & 0x7f
-    const head = short < 126 ? 2 : short === 126 ? 4 : 10
-    if (come.length < head) return
-    const length =
-      short < 126 ? short : short === 126 ? come.readUInt16BE(2) : Number(come.readBigUInt64BE(2))
-    if (come.length < head + length) return
-    this.come = come.subarray(head + length)
-    const { waiting } = this
-    const opcode = come[0]! & 0x0f
-    // Pings and the end of a connection are nobody's answer.
-    if (opcode === 1) {
-      this.waiting = undefined
-      waiting?.resolve(come.toString('latin1', head, head + length))
+  private read(chunk: Buffer): void {
+    if (this.handshake !== undefined) {
+      if (chunk.subarray(0, 12).equals(Buffer.from('HTTP/1.1 101'))) this.handshake.resolve()
+      else this.handshake.reject(new Error(String(chunk)))
+      return
     }
-    if (this.come.length > 0) this.read()
+    const all = this.come === undefined ? chunk : Buffer.concat([this.come, chunk])
+    let at = 0
+    for (let end = frameEnd(all, at); end !== undefined; end = frameEnd(all, at)) {
+      // Pings and the end of a connection are nobody's answer.
+      if ((all[at]! & 0x0f) === 1) {
+        const { waiting } = this
+        this.waiting = undefined
+        waiting?.resolve(all.toString('latin1', at + headOf(all[at + 1]! & 0x7f), end))
+      }
+      at = end
+    }
+    // A copy: the next client reads into the same place.
+    this.come = at === all.length ? undefined : Buffer.from(all.subarray(at))
   }
+}
+
+function headOf(length: number): number {
+  return length < 126 ? 2 : length === 126 ? 4 : 10
+}
+
+/** Where the frame ends that begins somewhere; undefined when its end is still to come. */
+function frameEnd(bytes: Buffer, at: number): number | undefined {
+  if (bytes.length < at + 2) return undefined
+  const short = bytes[at + 1]! & 0x7f
+  const head = at + headOf(short)
+  if (bytes.length < head) return undefined
+  const length =
+    short < 126 ? short : short === 126 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2))
+  return bytes.length < head + length ? undefined : head + length
 }

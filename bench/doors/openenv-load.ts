@@ -14,28 +14,38 @@ export function openEnvLoad(url: string): { open(task: PlayedTask): Promise<Epis
   const address = `${url.replace(/^http/, 'ws')}/ws`
   const prepared = new Map<string, Buffer>()
   const idle: FrameClient[] = []
-  const step = (action: object): Buffer => {
-    const text = JSON.stringify({ type: 'step', data: action })
-    const known = prepared.get(text) ?? textFrame(text)
-    prepared.set(text, known)
+  const step = (name: string, action: () => object): Buffer => {
+    let known = prepared.get(name)
+    if (known === undefined) {
+      known = textFrame(JSON.stringify({ type: 'step', data: action() }))
+      prepared.set(name, known)
+    }
     return known
   }
   return {
     async open({ id, split }) {
       const client = idle.pop() ?? (await FrameClient.open(address))
-      await ask(client, textFrame(JSON.stringify({ type: 'reset', data: { task_id: id, split } })))
+      unlessRefused(
+        await client.ask(textFrame(JSON.stringify({ type: 'reset', data: { task_id: id, split } }))),
+      )
       let verdict: ClientVerdict = { kind: 'none' }
-      const play = async (frame: Buffer) => {
-        const answer = await ask(client, frame)
-        const done = answer.includes('"done":true')
+      const seen = (answer: string) => {
+        const done = unlessRefused(answer).includes('"done":true')
         if (done) verdict = { kind: 'scored', reward: Number(/"reward":([\d.]+)/.exec(answer)?.[1]) }
         return { text: '', done }
       }
+      const play = (frame: Buffer) => client.ask(frame).then(seen)
       return {
         opening: { text: '', tools: [] },
         call: (name, args) =>
-          play(step({ type: 'call_tool', tool_name: name, arguments: JSON.parse(args) as unknown })),
-        say: (message) => play(step({ message })),
+          play(
+            step(`call ${name} ${args}`, () => ({
+              type: 'call_tool',
+              tool_name: name,
+              arguments: JSON.parse(args) as unknown,
+            })),
+          ),
+        say: (message) => play(step(message, () => ({ message }))),
         end: async () => verdict,
         close: async () => void idle.push(client),
       }
@@ -43,8 +53,7 @@ export function openEnvLoad(url: string): { open(task: PlayedTask): Promise<Epis
   }
 }
 
-async function ask(client: FrameClient, frame: Buffer): Promise<string> {
-  const answer = await client.ask(frame)
+function unlessRefused(answer: string): string {
   if (answer.startsWith('{"type":"error"')) throw new ClientRefused(answer)
   return answer
 }

@@ -507,7 +507,8 @@ class Attempt {
     signal?: AbortSignal,
   ): T | Promise<T> {
     const options = this.stepOptions(stage, what)
-    return step(signal === undefined ? options : { ...options, signal }, run)
+    if (signal !== undefined) options.signal = signal
+    return step(options, run)
   }
 
   private faultOf(thrown: unknown): Fault {

@@ -12,6 +12,7 @@ import { now } from '../core/own-time.ts'
 import { redactedMessage } from '../core/redacted-message.ts'
 import { rolloutOver, type SeatModel } from '../gateway/index.ts'
 import type { AgentClock } from './agent-clock.ts'
+import { turnOf } from './given.ts'
 import type { ClockMove, PlayEnd, PlayFailure, PlayStart, WorldSide } from './play.ts'
 import { StepFailure } from './step.ts'
 
@@ -121,7 +122,7 @@ function sideOf(
 
 /** What a step is worth is no harness's business. */
 function withoutReward({ content, done, next }: Turn): Turn {
-  return { content, ...(done === undefined ? {} : { done }), ...(next === undefined ? {} : { next }) }
+  return turnOf(content, done, next)
 }
 
 /** Why the world breaks off is for the attempt's records; a harness has only to stop. */

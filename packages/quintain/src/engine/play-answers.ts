@@ -14,6 +14,7 @@ import {
   toolRecord,
   usage,
 } from '../core/index.ts'
+import { turnOf } from './given.ts'
 import type { PlayStart } from './play.ts'
 
 type ToolRun = Awaited<ReturnType<ToolBox['run']>>
@@ -125,5 +126,5 @@ function usualTurn(value: unknown): Turn | undefined {
   if (!isObject(value)) return undefined
   const { content, done, next } = value
   if (!isText(content) || !isTextOrAbsent(done) || !isTextOrAbsent(next)) return undefined
-  return { content, ...(done === undefined ? {} : { done }), ...(next === undefined ? {} : { next }) }
+  return turnOf(content, done, next)
 }

@@ -28,10 +28,10 @@ export interface ActionForms {
 export function actionOf(given: unknown, { speaks }: ActionForms): Action {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw invalid('An action is a JSON object.')
-  const { metadata, ...fields } = given as Record<string, unknown>
+  const fields = given as Record<string, unknown>
+  const { metadata, type } = fields
   const about = typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>) : {}
   const id = nameIn(about, 'call_id')
-  const { type } = fields
   if (type === 'list_tools' && !('tool_name' in fields)) return { kind: 'list_tools' }
   if (type === 'finish' && !('message' in fields))
     return { kind: 'finish', answer: fields['answer'] === undefined ? undefined : asText(fields['answer']) }
@@ -49,7 +49,8 @@ export function actionOf(given: unknown, { speaks }: ActionForms): Action {
     }
   }
   if ('message' in fields) return { kind: 'message', message: asText(fields['message']), id }
-  if (speaks && Object.keys(fields).length > 0) return { kind: 'message', message: asText(fields), id }
+  const { metadata: _, ...said } = fields
+  if (speaks && Object.keys(said).length > 0) return { kind: 'message', message: asText(said), id }
   throw invalid(
     speaks
       ? 'An action is { "message": text }.'

@@ -113,8 +113,12 @@ export class Episode {
   }
 
   private carriedOut(action: Extract<Action, { kind: 'call_tool' | 'message' }>): Promise<Step> {
-    const named = action.id === undefined ? {} : { id: action.id }
-    if (action.kind === 'message') return this.session.act({ ...named, content: action.message })
+    const { id } = action
+    const named = id === undefined ? {} : { id }
+    if (action.kind === 'message') {
+      const { message: content } = action
+      return this.session.act(id === undefined ? { content } : { id, content })
+    }
     const { name, arguments: given, text, batch } = action
     return this.session.call({
       ...named,

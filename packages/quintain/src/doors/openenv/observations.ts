@@ -59,9 +59,9 @@ function plainText(message: Message): string {
 /** The answer to what the agent said. */
 export function messageObservation({ content, error }: Step): Record<string, unknown> {
   const messages: ChatMessage[] = isEmpty(content) ? [] : [{ role: 'user', content: chatContent(content) }]
-  const failed =
-    error === undefined ? {} : { error: { error_type: 'execution_error', message: textOf(content) } }
-  return { message: textOf(content), messages, ...failed, metadata: codeOf(error) }
+  const message = textOf(content)
+  if (error === undefined) return { message, messages, metadata: {} }
+  return { message, messages, error: { error_type: 'execution_error', message }, metadata: codeOf(error) }
 }
 
 /** A tool's result. Calls that could not be carried out are `error`; what a tool itself reports is its result. */

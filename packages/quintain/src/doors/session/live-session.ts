@@ -104,21 +104,11 @@ export class LiveSession implements Session {
   }
 
   call(request: CallRequest): Promise<Step> {
-    const { id, name, batch } = request
-    return this.step(
-      id,
-      () => `call ${name} ${canonicalJson(request.arguments ?? null)}`,
-      () => this.callTool(request),
-      batch,
-    )
+    return this.step(request)
   }
 
-  act({ id, content }: ActRequest): Promise<Step> {
-    return this.step(
-      id,
-      () => `act ${JSON.stringify(content)}`,
-      () => this.say(content),
-    )
+  act(request: ActRequest): Promise<Step> {
+    return this.step(request)
   }
 
   grade({ answer }: { answer?: Content } = {}): Promise<Settled> {
@@ -189,19 +179,15 @@ export class LiveSession implements Session {
     this.opening.reject(verdict.kind === 'failed' ? infrastructure(verdict.fault) : episodeOver())
   }
 
-  private step(
-    id: string | undefined,
-    what: () => string,
-    run: () => Promise<Step>,
-    batch?: string,
-  ): Promise<Step> {
+  private step(request: CallRequest | ActRequest): Promise<Step> {
+    const { id } = request
     this.touch()
     if (this.closed) return Promise.reject(gone())
-    const of = id === undefined ? '' : what()
+    const of = id === undefined ? '' : whatIsAsked(request)
     const known = id === undefined ? undefined : this.results.get(id)
     if (known !== undefined) return known.of === of ? known.step : Promise.reject(conflicting(id!))
     if (this.steps.count >= mostWaiting) return Promise.reject(tooMany())
-    const step = this.steps.run(() => this.carriedOut(run, batch))
+    const step = this.steps.run(() => this.carriedOut(request))
     if (id !== undefined) this.keep(id, { of, step })
     return step
   }
@@ -211,7 +197,8 @@ export class LiveSession implements Session {
     if (this.results.size > mostResults) this.results.delete(this.results.keys().next().value!)
   }
 
-  private async carriedOut(run: () => Promise<Step>, batch: string | undefined): Promise<Step> {
+  private async carriedOut(request: CallRequest | ActRequest): Promise<Step> {
+    const batch = 'batch' in request ? request.batch : undefined
     if (!this.begun) await this.opening.promise
     if (this.closed) throw gone()
     if (this.over !== undefined) throw await this.whyOver()
@@ -223,7 +210,7 @@ export class LiveSession implements Session {
     this.batch = batch
     const began = performance.now()
     try {
-      const step = await run()
+      const step = await ('name' in request ? this.callTool(request) : this.say(request.content))
       // A batch may have further calls; it ends with the next move.
       if (step.done !== undefined || this.over !== undefined || batch !== undefined || !this.atTurnLimit)
         return step
@@ -346,6 +333,13 @@ export class LiveSession implements Session {
   private account(): PlayEnd['account'] {
     return noCalls({ turns: this.moves, costUsd: null })
   }
+}
+
+/** What tells a repeated request from another one of the same name. */
+function whatIsAsked(request: CallRequest | ActRequest): string {
+  return 'name' in request
+    ? `call ${request.name} ${canonicalJson(request.arguments ?? null)}`
+    : `act ${JSON.stringify(request.content)}`
 }
 
 /** Whose doing it is that a step threw. What nobody has named is ours, and no agent's. */
