@@ -104,7 +104,8 @@ export async function serveTools(options: ServeToolsOptions = {}): Promise<ToolS
   // Missing packages are told now, not at the first request.
   await loadServer()
   const mounts = new Map<string, Mounted>()
-  const http = createServer((request, response) => {
+  // A client that keeps a connection for later should not find it closed while it sends.
+  const http = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
     serve(request, response, { mounts, maxBodyBytes }).catch(() => {
       if (!response.headersSent) refuse(response, 500, 'internal error')
       else response.destroy()
