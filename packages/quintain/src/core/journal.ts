@@ -85,6 +85,7 @@ export class Journal {
   private queuedBytes = 0
   private writing: Promise<void> | undefined
   private lastWriteAt = Number.NEGATIVE_INFINITY
+  private endGathering: (() => void) | undefined
   private failure: QuintainError | undefined
   private waiters: (() => void)[] = []
   private written = 0
@@ -239,6 +240,7 @@ export class Journal {
   async flush(): Promise<void> {
     while (this.queue.length > 0 || this.writing !== undefined) {
       this.start()
+      this.endGathering?.()
       await this.writing
       this.check()
     }
@@ -291,12 +293,14 @@ export class Journal {
   }
 
   /**
-   * One turn of the event loop gathers what arrives together into one write per file; where the last write is just over, a
-   * few milliseconds do, since attempts that end a thousand times a second would else cost four writes each.
+   * One turn of the event loop gathers what arrives together into one write per file; where the last write is just over, some
+   * milliseconds do, since attempts that end a thousand times a second would else cost four writes each. Who waits for it
+   * cuts it short.
    */
   private async gathered(): Promise<void> {
     const early = this.lastWriteAt + gatherMs - now()
     await new Promise<void>((resolve) => {
+      this.endGathering = resolve
       if (early > 0) setTimeout(resolve, early)
       else setImmediate(resolve)
     })

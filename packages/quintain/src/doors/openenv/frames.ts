@@ -116,7 +116,9 @@ export class FrameSocket {
   }
 
   private readonly left = () => {
-    if (--this.leaving === 0) this.whenLeft?.()
+    if (--this.leaving > 0) return
+    this.whenLeft?.()
+    this.whenLeft = undefined
   }
 
   /** Resolves when what was sent has left this process, or never will. */
